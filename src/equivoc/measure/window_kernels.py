@@ -290,15 +290,3 @@ def best_window(x, cum, eps):
         if mass > heaviest:
             heaviest, low, high = mass, k, i
     return heaviest, low, high
-
-
-@njit(cache=True, nogil=True)
-def difference_below(x, bound):
-    """The largest difference of two values that is smaller than ``bound``; 0 if there is none."""
-    largest = 0.0
-    k = 0
-    for i in range(len(x)):
-        while x[i] - x[k] >= bound:
-            k += 1
-        largest = max(largest, x[i] - x[k])
-    return largest

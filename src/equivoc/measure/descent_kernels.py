@@ -1,0 +1,154 @@
+"""Every jump of H, from the right: evaluate, read off how wide the optimal windows are, go there. Compiled.
+
+An optimal partition at ε whose widest window has diameter w stays optimal on [w, ε], so H is flat there and the next
+place to look is the largest difference below w. Each evaluation thus yields one jump, with no list of the n(n−1)/2
+differences. Where several partitions tie, the same level may come up again; then the level's left end is bisected.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from equivoc.measure.window_kernels import (
+    covered,
+    phi,
+    prefix_costs,
+    widest_window,
+    window_start_boundaries,
+    window_starts,
+)
+
+SMALL = 256
+"""Up to this many values the plain recurrence over a table of φ beats the near-linear search."""
+
+SAME_LEVEL = 7e-13
+"""Two costs (in nats) closer than this are one level of H: rounding, not a jump."""
+
+
+@njit(cache=True, nogil=True)
+def interval_table(cum, table):
+    """table[j, i] = φ(P_i − P_j) for small distributions; nothing for large ones."""
+    n = len(cum) - 1
+    if n <= SMALL:
+        for j in range(n):
+            for i in range(j + 1, n + 1):
+                table[j, i] = phi(cum[i] - cum[j])
+
+
+@njit(cache=True, nogil=True)
+def _plain_level(x, table, eps, cost, width):
+    """H(ε) in nats and the widest window, by the plain recurrence; of equal costs, the narrower windows."""
+    n = len(x)
+    cost[0] = 0.0
+    width[0] = 0.0
+    k = 0
+    for i in range(1, n + 1):
+        while not covered(x[k], x[i - 1], eps):
+            k += 1
+        least = np.inf
+        widest = np.inf
+        for j in range(k, i):
+            v = cost[j] + table[j, i]
+            if v < least + 1e-15:
+                w = max(width[j], x[i - 1] - x[j])
+                if v < least - 1e-15 or w < widest:
+                    least = min(v, least)
+                    widest = w
+        cost[i] = least
+        width[i] = widest
+    return cost[n], width[n]
+
+
+@njit(cache=True, nogil=True)
+def level_at(x, cum, eps, table, overtaking, cost, width):
+    """H(ε) in nats, and the diameter of the widest window of an optimal partition."""
+    if len(x) <= SMALL:
+        return _plain_level(x, table, eps, cost, width)
+    first = window_starts(x, x, eps)
+    costs, origin, _ = prefix_costs(cum, first, window_start_boundaries(first), overtaking)
+    return costs[len(x)], widest_window(x, x, origin)
+
+
+@njit(cache=True, nogil=True)
+def difference_below(x, bound):
+    """The largest difference of two values that is smaller than ``bound``; 0 if there is none."""
+    largest = 0.0
+    k = 0
+    for i in range(len(x)):
+        while x[i] - x[k] >= bound:
+            k += 1
+        largest = max(largest, x[i] - x[k])
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def difference_above(x, bound):
+    """The smallest difference of two values that is larger than ``bound``; inf if there is none."""
+    smallest = np.inf
+    k = 0
+    for i in range(len(x)):
+        while x[i] - x[k] > bound:
+            k += 1
+        if k > 0:
+            smallest = min(smallest, x[i] - x[k - 1])
+    return smallest
+
+
+@njit(cache=True, nogil=True)
+def _left_end(x, cum, level, right, table, overtaking, cost, width):
+    """The least difference at which H is still ``level``, and the level and width just below it."""
+    below, below_level, below_width = 0.0, np.inf, 0.0
+    while True:
+        middle = 0.5 * (below + right)
+        d = difference_below(x, np.nextafter(middle, np.inf))
+        if d <= below:
+            d = difference_above(x, middle)
+            if d >= right:
+                return right, below, below_level, below_width
+        h, w = level_at(x, cum, d, table, overtaking, cost, width)
+        if h <= level + SAME_LEVEL:
+            right = min(w, d)
+            if right <= below:
+                return right, 0.0, np.inf, 0.0
+        else:
+            below, below_level, below_width = d, h, w
+
+
+@njit(cache=True, nogil=True)
+def descend(x, cum, h0, table, overtaking, cost, width, epsilons, levels):
+    """Every level of H between 0 and ε_max: written (from the right) as its left end and its height in nats.
+
+    Returns how many there are and the area under them. Writes only what fits into ``epsilons``; a caller whose
+    arrays were too short calls again with longer ones.
+    """
+    interval_table(cum, table)
+    spread = x[len(x) - 1] - x[0]
+    count, area = 0, 0.0
+    level, low, right, ties = 0.0, spread, spread, 0
+    while low > 0.0:
+        d = difference_below(x, low)
+        if d <= 0.0:
+            h, w = h0, 0.0
+        else:
+            h, w = level_at(x, cum, d, table, overtaking, cost, width)
+            if h <= level + SAME_LEVEL:
+                low = min(w, d)
+                ties += 1
+                if ties < 2 or low <= 0.0:
+                    continue
+                low, d, h, w = _left_end(x, cum, level, low, table, overtaking, cost, width)
+                if low <= 0.0:
+                    break
+                if d <= 0.0:
+                    h, w = h0, 0.0
+        if count < len(epsilons):
+            epsilons[count], levels[count] = low, level
+        count += 1
+        area += level * (right - low)
+        level, right, ties = max(h, level), low, 0
+        low = min(w, d)
+    if count < len(epsilons):
+        epsilons[count], levels[count] = 0.0, h0
+    area += h0 * right
+    return count + 1, area

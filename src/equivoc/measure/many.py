@@ -1,0 +1,237 @@
+"""The measure on many posteriors at once, over one shared grid of values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equivoc.errors import InputError
+from equivoc.measure.area import certified_area
+from equivoc.measure.distribution import Distribution, Floats, tolerances
+from equivoc.measure.overtaking import overtaking_table
+from equivoc.measure.parallel import over_pieces
+from equivoc.measure.rows import Ints, Rows, distinct_rows, read_grid_and_rows
+
+MOST_DIFFERENCES = 4096
+"""A grid with more distinct differences than this is tabulated at EVEN_STEPS tolerances only."""
+EVEN_STEPS = 65
+WIDEST_DENSE_GRID = 64
+PIECE = 8192
+GAIN_TABLE = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """H(ε), V(ε), H0, A and ε_max of many posteriors over one grid; one entry per row of the matrix.
+
+    Entropies are in bits, areas in bits times the values' unit, ε in the values' unit. Smaller is riskier, except for
+    the hit rate, where larger is.
+    """
+
+    values: Floats
+    tolerance: float
+    _rows: Rows = field(repr=False)
+    _distinct: Ints = field(repr=False)
+    _of: Ints = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    @property
+    def h0(self) -> Floats:
+        """H(0) of every row, in bits."""
+        return self._figures[0][self._of]
+
+    @property
+    def area(self) -> Floats:
+        """A of every row: exact, or the middle of ``area_bounds`` where a row has more than 256 values."""
+        return self._figures[1].mean(axis=1)[self._of]
+
+    @property
+    def area_bounds(self) -> Floats:
+        """Rows × 2: certified lower and upper bound of A; equal where the area is exact."""
+        return self._figures[1][self._of]
+
+    @property
+    def eps_max(self) -> Floats:
+        """The spread of every row's values of positive probability."""
+        return self._figures[2][self._of]
+
+    @cached_property
+    def epsilons(self) -> Floats:
+        """The break points that the rows share: the grid's distinct differences, or 65 even steps if those are many."""
+        differences = grid_differences(self.values)
+        if differences is None:
+            return np.linspace(0.0, float(self.values[-1] - self.values[0]), EVEN_STEPS)
+        return differences
+
+    @cached_property
+    def entropies(self) -> Floats:
+        """Rows × break points: H at every one of ``epsilons``, in bits."""
+        if self._lanes:
+            table = np.empty((len(self._distinct), len(self.epsilons)))
+            self._dense_figures(table)
+        else:
+            table = self._entropies_at(self.epsilons)
+        return table if self._unique else table[self._of]
+
+    def at(self, eps: float) -> Floats:
+        """H(ε) of every row, in bits."""
+        one = tolerances("eps", eps)[:1]
+        return self._entropies_at(one)[self._of, 0]
+
+    def hit(self, eps: float) -> Floats:
+        """V(ε) of every row: the largest mass that one window of length ε covers. Larger is riskier."""
+        return self.best_windows(eps)[0]
+
+    def best_windows(self, eps: float) -> tuple[Floats, Floats, Floats]:
+        """V(ε) of every row, and the lowest and highest value that the heaviest window covers."""
+        from equivoc.measure import many_kernels as kernels
+
+        one = float(tolerances("eps", eps)[0])
+        rows, grid = self._rows, self.values
+        mass, low, high = (np.empty(len(self._distinct)) for _ in range(3))
+
+        def work(part: slice) -> None:
+            kernels.sparse_hits(
+                *self._flat(part), grid, rows.longest, one, mass[part], low[part], high[part]
+            )
+
+        over_pieces(work, len(self._distinct), piece=PIECE)
+        return mass[self._of], low[self._of], high[self._of]
+
+    @property
+    def _unique(self) -> bool:
+        return len(self._distinct) == len(self._of) and bool((self._of == np.arange(len(self._of))).all())
+
+    @cached_property
+    def _lanes(self) -> bool:
+        """Are the rows dense and the grid small enough to work on several rows side by side?"""
+        n = len(self.values)
+        if not self._rows.dense or not 1 < n <= WIDEST_DENSE_GRID or len(self.epsilons) > 4 * n:
+            return False
+        sample = self._rows.matrix()[:: max(1, len(self._rows) // 1000)]
+        return bool(np.count_nonzero(sample) > sample.size / 3)
+
+    @cached_property
+    def _figures(self) -> tuple[Floats, Floats, Floats]:
+        """h0, area bounds and ε_max of the distinct rows."""
+        return self._dense_figures(np.empty((len(self._distinct), 0))) if self._lanes else self._sparse_figures()
+
+    def _flat(self, part: slice) -> tuple[NDArray[Any], NDArray[np.int32], Ints, Floats, Ints]:
+        rows = self._rows
+        return rows.weights, rows.positions, rows.bounds, rows.totals, self._distinct[part]
+
+    def _dense_figures(self, entropies: Floats) -> tuple[Floats, Floats, Floats]:
+        from equivoc.measure import many_kernels as kernels
+        from equivoc.measure.window_kernels import window_starts
+
+        grid, table, which = self.values, self._rows.matrix(), self._distinct
+        starts = np.stack([window_starts(grid, grid, e)[1:-1] for e in self.epsilons[:-1]])
+        steps = np.diff(self.epsilons)
+        h0, area = np.empty(len(which)), np.empty(len(which))
+        most = int(self._rows.totals.max())
+        use_table = table.dtype == np.int64 and most <= GAIN_TABLE
+        losses = _losses(most) if use_table else np.empty(0)
+
+        def work(part: slice) -> None:
+            if use_table:
+                kernels.dense_counts(
+                    table, which[part], starts, steps, losses, h0[part], area[part], entropies[part]
+                )
+            else:
+                shares = table[which[part]] / self._rows.totals[which[part], None]
+                every = np.arange(len(shares))
+                kernels.dense_rows(shares, every, starts, steps, h0[part], area[part], entropies[part])
+
+        over_pieces(work, len(which), piece=PIECE)
+        occupied = table[which] > 0
+        low = grid[occupied.argmax(axis=1)]
+        high = grid[occupied.shape[1] - 1 - occupied[:, ::-1].argmax(axis=1)]
+        return h0, np.column_stack((area, area)), high - low
+
+    def _sparse_figures(self) -> tuple[Floats, Floats, Floats]:
+        from equivoc.measure import many_kernels as kernels
+
+        longest, table = self._rows.longest, overtaking_table()
+        h0, area, spread = (np.empty(len(self._distinct)) for _ in range(3))
+
+        def work(part: slice) -> None:
+            kernels.sparse_rows(
+                *self._flat(part), self.values, longest, table, h0[part], area[part], spread[part]
+            )
+
+        over_pieces(work, len(self._distinct), piece=max(64, min(PIECE, len(self._distinct) // 8)))
+        bounds = np.column_stack((area, area))
+        for q in np.flatnonzero(np.isnan(area)):
+            bounds[q] = certified_area(self._distribution(int(self._distinct[q])), self.tolerance).bounds
+        return h0, bounds, spread
+
+    def _distribution(self, row: int) -> Distribution:
+        rows = self._rows
+        part = slice(int(rows.bounds[row]), int(rows.bounds[row + 1]))
+        weights = rows.weights[part] / rows.totals[row]
+        values = self.values if rows.dense else self.values[rows.positions[part]]
+        return Distribution(values[weights > 0], weights[weights > 0])
+
+    def _entropies_at(self, eps: Floats) -> Floats:
+        from equivoc.measure import many_kernels as kernels
+
+        longest, table = self._rows.longest, overtaking_table()
+        out = np.empty((len(self._distinct), len(eps)))
+
+        def work(part: slice) -> None:
+            kernels.sparse_entropies(*self._flat(part), self.values, longest, table, eps, out[part])
+
+        over_pieces(work, len(self._distinct), piece=PIECE)
+        return out
+
+
+def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: float = 1e-3) -> Curves:
+    """The measure on every row of ``matrix``: one posterior per row, over the shared ``values``.
+
+    ``matrix`` is a table or a scipy sparse array of probabilities, or of whole counts with ``counts=True`` (a row's
+    probabilities are then its counts divided by their sum; logarithms come from a table, which is faster). Equal rows
+    are computed once. A row costs what its own support costs, whatever the grid. Rows with more than 256 values get an
+    area certified to ``tolerance``; all others an exact one.
+
+    >>> many = curves([77, 80, 107], [[.5, .5, 0], [.5, 0, .5]])
+    >>> many.h0.tolist(), many.area.tolist()
+    ([1.0, 1.0], [3.0, 30.0])
+    """
+    if not tolerance > 0:
+        raise InputError(f"tolerance is {tolerance}; give a relative gap above 0, such as 1e-3.")
+    grid, rows = read_grid_and_rows(values, matrix, counts=counts)
+    distinct, of = distinct_rows(rows)
+    return Curves(grid, float(tolerance), rows, distinct, of)
+
+
+def grid_differences(grid: Floats) -> Floats | None:
+    """The grid's distinct differences, ascending from 0; None if there are more than MOST_DIFFERENCES.
+
+    Differences that only rounding tells apart count as one.
+    """
+    n = len(grid)
+    spread = float(grid[-1] - grid[0])
+    rounding = 8.881784197001252e-16 * max(abs(float(grid[0])), abs(float(grid[-1])))
+    distinct = np.zeros(1)
+    for lag in range(1, n):
+        found = np.concatenate((distinct, grid[lag:] - grid[:-lag]))
+        found.sort()
+        apart = np.diff(found) > np.minimum(rounding, 1e-6 * found[1:])
+        distinct = found[np.concatenate(([True], apart))]
+        if len(distinct) > MOST_DIFFERENCES:
+            return None
+    distinct[-1] = spread if n > 1 else 0.0
+    return distinct
+
+
+def _losses(most: int) -> Floats:
+    """−c log2 c for c = 0 … most."""
+    c = np.arange(most + 1, dtype=np.float64)
+    c[1:] *= -np.log2(c[1:])
+    return c

@@ -1,0 +1,289 @@
+"""Many posteriors over one grid: many side by side where rows are dense, one by one where they are sparse. Compiled."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from equivoc.measure.descent_kernels import SMALL, descend
+from equivoc.measure.window_kernels import (
+    best_window,
+    covered,
+    phi,
+    prefix_costs,
+    window_start_boundaries,
+    window_starts,
+)
+
+compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+LANES = 64
+NATS = 0.6931471805599453
+
+ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
+TWO_52 = np.int64(0x4330000000000000)
+MANTISSA = np.int64(0xFFFFFFFFFFFFF)
+
+# Coefficients of ln((1+s)/(1−s)) = 2s (1 + s²/3 + s⁴/5 + …), turned to base 2; |s| ≤ 0.1716 on [√½, √2].
+C1, C3, C5, C7, C9, C11, C13, C15, C17, C19 = (2.0 / NATS / k for k in range(1, 20, 2))
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _entropy_terms(mass, bits, mantissa_bits, mantissa, exponent_bits, exponent, out, begin):
+    """−q log2 q of LANES masses into out[begin:]; written so that the compiler vectorises it (0 gives 0).
+
+    q = 2^e · m with √½ ≤ m < √2, log2 m by the series of artanh. The exponent becomes a float as the last bits of
+    2^52 + e; a check for division by zero would forbid vector code, hence NumPy's error model.
+    """
+    lanes, to = np.uintp(LANES), np.uintp(begin)
+    for a in range(lanes):
+        b = bits[a] - ROOT_HALF
+        exponent_bits[a] = ((b >> np.int64(52)) + np.int64(1023)) | TWO_52
+        mantissa_bits[a] = (b & MANTISSA) + ROOT_HALF
+    for a in range(lanes):
+        m = mantissa[a]
+        e = exponent[a] - 4503599627371519.0
+        s = (m - 1.0) / (m + 1.0)
+        z = s * s
+        series = C13 + z * (C15 + z * (C17 + z * C19))
+        series = C1 + z * (C3 + z * (C5 + z * (C7 + z * (C9 + z * (C11 + z * series)))))
+        out[to + a] = -mass[a] * (e + s * series)
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _least_costs(terms, starts, cost, here):
+    """The plain recurrence for LANES rows at once: cost[i] = min over j of cost[j] + terms[(j, i)].
+
+    Flat arrays and four starts at a time: this is what keeps the loop in vector registers.
+    """
+    lanes = np.uintp(LANES)
+    for a in range(lanes):
+        cost[a] = 0.0
+    for i in range(1, len(starts) + 1):
+        row = (i * (i - 1)) // 2
+        j = starts[i - 1]
+        for a in range(lanes):
+            here[a] = 1e300
+        while j + 4 <= i:
+            c0, t0 = np.uintp(j * LANES), np.uintp((row + j) * LANES)
+            c1, t1 = c0 + lanes, t0 + lanes
+            c2, t2 = c1 + lanes, t1 + lanes
+            c3, t3 = c2 + lanes, t2 + lanes
+            for a in range(lanes):
+                u = cost[c0 + a] + terms[t0 + a]
+                v = cost[c1 + a] + terms[t1 + a]
+                w = cost[c2 + a] + terms[t2 + a]
+                z = cost[c3 + a] + terms[t3 + a]
+                u = v if v < u else u
+                w = z if z < w else w
+                u = w if w < u else u
+                h = here[a]
+                here[a] = u if u < h else h
+            j += 4
+        while j < i:
+            c0, t0 = np.uintp(j * LANES), np.uintp((row + j) * LANES)
+            for a in range(lanes):
+                u = cost[c0 + a] + terms[t0 + a]
+                h = here[a]
+                here[a] = u if u < h else h
+            j += 1
+        begin = np.uintp(i * LANES)
+        for a in range(lanes):
+            cost[begin + a] = here[a]
+
+
+@compiled
+def _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies):
+    """H at every break point for one block of lanes: shift + scale · (least cost), in bits."""
+    levels, n = starts.shape
+    keep = entropies.shape[1] == levels + 1
+    for a in range(lanes):
+        area[block + a] = 0.0
+    for e in range(levels):
+        _least_costs(terms, starts[e], cost, here)
+        for a in range(lanes):
+            h = max(shift[a] + scale[a] * cost[n * LANES + a], 0.0)
+            area[block + a] += h * steps[e]
+            if e == 0:
+                h0[block + a] = h
+            if keep:
+                entropies[block + a, e] = h
+    if keep:
+        for a in range(lanes):
+            entropies[block + a, levels] = 0.0
+
+
+@compiled
+def dense_rows(rows, which, starts, steps, h0, area, entropies):
+    """H at every break point of the grid for dense rows of probabilities, LANES at a time.
+
+    ``starts[e, i]`` is the first grid position a window of the e-th break point that ends at i can cover, ``steps``
+    the distances to the next break point. ``entropies`` is filled where it has columns. Bits.
+    """
+    count, n = len(which), rows.shape[1]
+    cum = np.zeros((n + 1) * LANES)
+    terms = np.empty((n * (n + 1)) // 2 * LANES)
+    cost, here = np.empty((n + 1) * LANES), np.empty(LANES)
+    scale, shift = np.ones(LANES), np.zeros(LANES)
+    mass = np.empty(LANES)
+    bits = mass.view(np.int64)
+    mantissa_bits = np.empty(LANES, np.int64)
+    mantissa = mantissa_bits.view(np.float64)
+    exponent_bits = np.empty(LANES, np.int64)
+    exponent = exponent_bits.view(np.float64)
+    for block in range(0, count, LANES):
+        lanes = min(LANES, count - block)
+        for a in range(LANES):
+            row = which[block + min(a, lanes - 1)]
+            for i in range(n):
+                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i]
+        k = 0
+        for i in range(1, n + 1):
+            for j in range(i):
+                for a in range(LANES):
+                    mass[a] = cum[i * LANES + a] - cum[j * LANES + a]
+                _entropy_terms(mass, bits, mantissa_bits, mantissa, exponent_bits, exponent, terms, k)
+                k += LANES
+        _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
+
+
+@compiled
+def dense_counts(rows, which, starts, steps, losses, h0, area, entropies):
+    """As dense_rows for integer counts: losses[c] = −c log2 c stands in for every logarithm."""
+    count, n = len(which), rows.shape[1]
+    cum = np.zeros((n + 1) * LANES, np.int64)
+    terms = np.empty((n * (n + 1)) // 2 * LANES)
+    cost, here = np.empty((n + 1) * LANES), np.empty(LANES)
+    scale, shift = np.empty(LANES), np.empty(LANES)
+    for block in range(0, count, LANES):
+        lanes = min(LANES, count - block)
+        for a in range(LANES):
+            row = which[block + min(a, lanes - 1)]
+            for i in range(n):
+                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i]
+            total = cum[n * LANES + a]
+            scale[a] = 1.0 / total
+            shift[a] = -losses[total] / total
+        k = 0
+        for i in range(1, n + 1):
+            for j in range(i):
+                for a in range(LANES):
+                    terms[k + a] = losses[cum[i * LANES + a] - cum[j * LANES + a]]
+                k += LANES
+        _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
+
+
+@compiled
+def _support(weights, positions, begin, end, grid, total, x, cum):
+    """A row's support as sorted values and cumulative probabilities; returns its size."""
+    s = 0
+    cum[0] = 0.0
+    dense = len(positions) == 0
+    for t in range(begin, end):
+        if weights[t] > 0:
+            x[s] = grid[t - begin if dense else positions[t]]
+            cum[s + 1] = cum[s] + weights[t] / total
+            s += 1
+    return s
+
+
+@compiled
+def sparse_rows(weights, positions, bounds, totals, which, grid, room, overtaking, h0, area, spread):
+    """h0 and ε_max of the rows ``which``, and the exact area of those whose support is at most SMALL (else NaN)."""
+    x, cum = np.empty(room), np.empty(room + 1)
+    small = min(room, SMALL)
+    table = np.empty((small + 1, small + 1))
+    cost, width = np.empty(small + 1), np.empty(small + 1)
+    nothing = np.empty(0)
+    for q in range(len(which)):
+        r = which[q]
+        s = _support(weights, positions, bounds[r], bounds[r + 1], grid, totals[r], x, cum)
+        h = 0.0
+        for t in range(bounds[r], bounds[r + 1]):
+            h += phi(weights[t] / totals[r])
+        h0[q] = h / NATS
+        spread[q] = x[s - 1] - x[0]
+        if s == 1:
+            h0[q] = 0.0
+            area[q] = 0.0
+        elif s == 2:
+            area[q] = h / NATS * spread[q]
+        elif s <= SMALL:
+            _, a = descend(x[:s], cum[: s + 1], h, table, overtaking, cost, width, nothing, nothing)
+            area[q] = a / NATS
+        else:
+            area[q] = np.nan
+
+
+@compiled
+def sparse_entropies(weights, positions, bounds, totals, which, grid, room, overtaking, eps, out):
+    """H(ε) in bits of the rows ``which``, for every ε of ``eps`` (one column each)."""
+    x, cum = np.empty(room), np.empty(room + 1)
+    cost = np.empty(room + 1)
+    for q in range(len(which)):
+        r = which[q]
+        s = _support(weights, positions, bounds[r], bounds[r + 1], grid, totals[r], x, cum)
+        for e in range(len(eps)):
+            if covered(x[0], x[s - 1], eps[e]):
+                out[q, e] = 0.0
+            elif s > 64:
+                first = window_starts(x[:s], x[:s], eps[e])
+                wanted = window_start_boundaries(first)
+                out[q, e] = prefix_costs(cum[: s + 1], first, wanted, overtaking)[0][s] / NATS
+            else:
+                cost[0] = 0.0
+                k = 0
+                for i in range(1, s + 1):
+                    while not covered(x[k], x[i - 1], eps[e]):
+                        k += 1
+                    least = math.inf
+                    for j in range(k, i):
+                        least = min(least, cost[j] + phi(cum[i] - cum[j]))
+                    cost[i] = least
+                out[q, e] = max(cost[s] / NATS, 0.0)
+
+
+@compiled
+def sparse_hits(weights, positions, bounds, totals, which, grid, room, eps, out, low, high):
+    """V(ε) of the rows ``which`` and the grid values between which its heaviest window lies."""
+    x, cum = np.empty(room), np.empty(room + 1)
+    for q in range(len(which)):
+        r = which[q]
+        s = _support(weights, positions, bounds[r], bounds[r + 1], grid, totals[r], x, cum)
+        mass, a, b = best_window(x[:s], cum[: s + 1], eps)
+        out[q], low[q], high[q] = min(mass, 1.0), x[a], x[b]
+
+
+@compiled
+def row_hashes(weights, positions, bounds, out):
+    """A 64-bit fingerprint of every row: equal rows have equal ones."""
+    bits = weights.view(np.uint64)
+    dense = len(positions) == 0
+    for r in range(len(bounds) - 1):
+        h = np.uint64(0x9E3779B97F4A7C15)
+        begin = bounds[r]
+        for t in range(begin, bounds[r + 1]):
+            if weights[t] > 0:
+                h ^= bits[t] + np.uint64(t - begin if dense else positions[t]) * np.uint64(0xC2B2AE3D27D4EB4F)
+                h ^= h >> np.uint64(29)
+                h *= np.uint64(0xBF58476D1CE4E5B9)
+                h ^= h >> np.uint64(32)
+        out[r] = h
+
+
+@compiled
+def same_rows(weights, positions, bounds, representative, out):
+    """Is every row the same, to the bit, as the row it is represented by?"""
+    dense = len(positions) == 0
+    for r in range(len(bounds) - 1):
+        q = representative[r]
+        same = bounds[r + 1] - bounds[r] == bounds[q + 1] - bounds[q]
+        if same and q != r:
+            shift = bounds[q] - bounds[r]
+            for t in range(bounds[r], bounds[r + 1]):
+                if weights[t] != weights[t + shift] or (not dense and positions[t] != positions[t + shift]):
+                    same = False
+                    break
+        out[r] = same

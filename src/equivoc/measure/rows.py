@@ -1,0 +1,162 @@
+"""Many posteriors as one flat array of weights: the form in which the kernels read rows, dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equivoc.errors import InputError
+from equivoc.measure.distribution import SUM_TOLERANCE, Floats, numbers
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Weights of row r: ``weights[bounds[r]:bounds[r+1]]``, at the grid ``positions`` of the same range.
+
+    Without positions the rows are dense. A row's probabilities are its weights divided by its ``total``, which is 1
+    unless the weights are counts.
+    """
+
+    weights: NDArray[Any]
+    positions: NDArray[np.int32]
+    bounds: Ints
+    totals: Floats
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    @property
+    def dense(self) -> bool:
+        return len(self.positions) == 0
+
+    @property
+    def longest(self) -> int:
+        return int(np.diff(self.bounds).max())
+
+    def matrix(self) -> NDArray[Any]:
+        """The weights as a table; only for dense rows."""
+        return self.weights.reshape(len(self), self.width)
+
+
+def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple[Floats, Rows]:
+    """Check values and matrix; sort the grid, merge equal values. Raises InputError with row and column."""
+    grid = numbers("values", values)
+    if len(grid) == 0:
+        raise InputError("values is empty; give the values that the matrix's columns stand for.")
+    sparse = hasattr(matrix, "tocsr")
+    if not sparse:
+        matrix = _table(matrix)
+    if matrix.ndim != 2 or matrix.shape[1] != len(grid):
+        raise InputError(
+            f"matrix has shape {matrix.shape} but values has {len(grid)} entries; give one column per value."
+        )
+    if matrix.shape[0] == 0:
+        raise InputError("matrix has no rows; give one row per posterior.")
+    if not np.all(grid[1:] > grid[:-1]):
+        grid, matrix = _on_ascending_grid(grid, matrix, sparse=sparse)
+    if sparse:
+        csr = matrix.tocsr(copy=False)
+        if not csr.has_canonical_format:
+            csr = csr.copy()
+            csr.sum_duplicates()
+        weights, positions = csr.data, csr.indices.astype(np.int32, copy=False)
+        bounds = csr.indptr.astype(np.int64, copy=False)
+        if len(positions) == 0:
+            raise InputError("matrix row 0 is all zero; each row must hold some probability.")
+    else:
+        weights, positions = matrix.reshape(-1), np.empty(0, np.int32)
+        bounds = np.arange(matrix.shape[0] + 1, dtype=np.int64) * matrix.shape[1]
+    weights = _checked_weights(weights, positions, bounds, counts=counts)
+    sums = _row_sums(weights, bounds)
+    if counts:
+        if not sums.all():
+            raise InputError(f"matrix row {int(np.argmin(sums))} counts nobody; leave out rows without any count.")
+        totals = sums.astype(np.float64)
+    else:
+        off = np.abs(sums - 1.0) > SUM_TOLERANCE
+        if off.any():
+            r = int(np.argmax(off))
+            raise InputError(
+                f"matrix row {r} sums to {sums[r]:.12g}, not to 1 (within {SUM_TOLERANCE:g}); "
+                "pass counts=True if the rows are counts."
+            )
+        totals = np.ones(len(sums))
+    return grid, Rows(weights, positions, bounds, totals, len(grid))
+
+
+def _table(given: Any) -> NDArray[Any]:
+    try:
+        table = np.asarray(given)
+    except ValueError:
+        raise InputError("matrix is ragged; every row needs one entry per value.") from None
+    if table.dtype.kind not in "fiu":
+        raise InputError(f"matrix holds {table.dtype} entries, not numbers.")
+    return np.ascontiguousarray(table)
+
+
+def _on_ascending_grid(grid: Floats, matrix: Any, *, sparse: bool) -> tuple[Floats, Any]:
+    order = np.argsort(grid, kind="stable")
+    ascending, first, place = np.unique(grid, return_index=True, return_inverse=True)
+    if sparse:
+        from scipy.sparse import csr_array
+
+        csr = matrix.tocsr()
+        return ascending, csr_array(
+            (csr.data, place[csr.indices], csr.indptr), shape=(csr.shape[0], len(ascending))
+        )
+    matrix = matrix[:, order]
+    if len(ascending) < len(grid):
+        begins = np.flatnonzero(np.concatenate(([True], np.diff(grid[order]) != 0)))
+        matrix = np.add.reduceat(matrix, begins, axis=1)
+    return ascending, np.ascontiguousarray(matrix)
+
+
+def _checked_weights(weights: NDArray[Any], positions: NDArray[Any], bounds: Ints, *, counts: bool) -> NDArray[Any]:
+    def where(t: int) -> str:
+        row = int(np.searchsorted(bounds, t, side="right")) - 1
+        column = int(positions[t]) if len(positions) else t - int(bounds[row])
+        return f"matrix row {row}, column {column} is {weights[t]:g}"
+
+    if counts:
+        if weights.dtype.kind == "f":
+            whole = weights == np.floor(weights)
+            if not whole.all():
+                raise InputError(f"{where(int(np.argmin(whole)))}; counts must be whole numbers.")
+        if weights.min() < 0:
+            raise InputError(f"{where(int(np.argmin(weights)))}; counts must be 0 or more.")
+        return weights.astype(np.int64, copy=False)
+    weights = weights.astype(np.float64, copy=False)
+    low = weights.min()
+    if not (np.isfinite(weights.sum()) and low >= 0):
+        if not np.isfinite(weights).all():
+            raise InputError(f"{where(int(np.argmin(np.isfinite(weights))))}; only finite numbers can be used.")
+        raise InputError(f"{where(int(np.argmin(weights)))}; probabilities must be 0 or more.")
+    return weights
+
+
+def _row_sums(weights: NDArray[Any], bounds: Ints) -> NDArray[Any]:
+    sums = np.add.reduceat(weights, np.minimum(bounds[:-1], len(weights) - 1))
+    sums[bounds[1:] == bounds[:-1]] = 0
+    return sums
+
+
+def distinct_rows(rows: Rows) -> tuple[Ints, Ints]:
+    """The rows that differ from one another, and for each row which of those it equals."""
+    from equivoc.measure import many_kernels as kernels
+
+    prints = np.empty(len(rows), np.uint64)
+    kernels.row_hashes(rows.weights, rows.positions, rows.bounds, prints)
+    _, representative, of = np.unique(prints, return_index=True, return_inverse=True)
+    same = np.empty(len(rows), np.bool_)
+    kernels.same_rows(rows.weights, rows.positions, rows.bounds, representative[of], same)
+    if not same.all():  # two different rows with one fingerprint: let those stand for themselves
+        strays = np.flatnonzero(~same)
+        of[strays] = len(representative) + np.arange(len(strays))
+        representative = np.concatenate((representative, strays))
+    return representative.astype(np.int64), of.astype(np.int64)

@@ -5,6 +5,7 @@ place to look is the largest difference below w. Each evaluation thus yields one
 differences. Where several partitions tie, the same level may come up again; then the level's left end is bisected.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
 
 import numpy as np

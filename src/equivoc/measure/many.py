@@ -49,7 +49,8 @@ class Curves:
     @property
     def area(self) -> Floats:
         """A of every row: exact, or the middle of ``area_bounds`` where a row has more than 256 values."""
-        return self._figures[1].mean(axis=1)[self._of]
+        bounds = self._figures[1]
+        return (0.5 * (bounds[:, 0] + bounds[:, 1]))[self._of]
 
     @property
     def area_bounds(self) -> Floats:
@@ -82,7 +83,8 @@ class Curves:
     def at(self, eps: float) -> Floats:
         """H(ε) of every row, in bits."""
         one = tolerances("eps", eps)[:1]
-        return self._entropies_at(one)[self._of, 0]
+        column: Floats = self._entropies_at(one)[self._of, 0]
+        return column
 
     def hit(self, eps: float) -> Floats:
         """V(ε) of every row: the largest mass that one window of length ε covers. Larger is riskier."""
@@ -97,9 +99,7 @@ class Curves:
         mass, low, high = (np.empty(len(self._distinct)) for _ in range(3))
 
         def work(part: slice) -> None:
-            kernels.sparse_hits(
-                *self._flat(part), grid, rows.longest, one, mass[part], low[part], high[part]
-            )
+            kernels.sparse_hits(*self._flat(part), grid, rows.longest, one, mass[part], low[part], high[part])
 
         over_pieces(work, len(self._distinct), piece=PIECE)
         return mass[self._of], low[self._of], high[self._of]
@@ -120,7 +120,9 @@ class Curves:
     @cached_property
     def _figures(self) -> tuple[Floats, Floats, Floats]:
         """h0, area bounds and ε_max of the distinct rows."""
-        return self._dense_figures(np.empty((len(self._distinct), 0))) if self._lanes else self._sparse_figures()
+        return (
+            self._dense_figures(np.empty((len(self._distinct), 0))) if self._lanes else self._sparse_figures()
+        )
 
     def _flat(self, part: slice) -> tuple[NDArray[Any], NDArray[np.int32], Ints, Floats, Ints]:
         rows = self._rows

@@ -1,5 +1,6 @@
 """Many posteriors over one grid: many side by side where rows are dense, one by one where they are sparse. Compiled."""
 
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
 
 import math

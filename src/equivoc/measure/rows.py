@@ -76,7 +76,9 @@ def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple
     sums = _row_sums(weights, bounds)
     if counts:
         if not sums.all():
-            raise InputError(f"matrix row {int(np.argmin(sums))} counts nobody; leave out rows without any count.")
+            raise InputError(
+                f"matrix row {int(np.argmin(sums))} counts nobody; leave out rows without any count."
+            )
         totals = sums.astype(np.float64)
     else:
         off = np.abs(sums - 1.0) > SUM_TOLERANCE
@@ -102,7 +104,7 @@ def _table(given: Any) -> NDArray[Any]:
 
 def _on_ascending_grid(grid: Floats, matrix: Any, *, sparse: bool) -> tuple[Floats, Any]:
     order = np.argsort(grid, kind="stable")
-    ascending, first, place = np.unique(grid, return_index=True, return_inverse=True)
+    ascending, place = np.unique(grid, return_inverse=True)
     if sparse:
         from scipy.sparse import csr_array
 
@@ -117,7 +119,9 @@ def _on_ascending_grid(grid: Floats, matrix: Any, *, sparse: bool) -> tuple[Floa
     return ascending, np.ascontiguousarray(matrix)
 
 
-def _checked_weights(weights: NDArray[Any], positions: NDArray[Any], bounds: Ints, *, counts: bool) -> NDArray[Any]:
+def _checked_weights(
+    weights: NDArray[Any], positions: NDArray[Any], bounds: Ints, *, counts: bool
+) -> NDArray[Any]:
     def where(t: int) -> str:
         row = int(np.searchsorted(bounds, t, side="right")) - 1
         column = int(positions[t]) if len(positions) else t - int(bounds[row])
@@ -135,7 +139,9 @@ def _checked_weights(weights: NDArray[Any], positions: NDArray[Any], bounds: Int
     low = weights.min()
     if not (np.isfinite(weights.sum()) and low >= 0):
         if not np.isfinite(weights).all():
-            raise InputError(f"{where(int(np.argmin(np.isfinite(weights))))}; only finite numbers can be used.")
+            raise InputError(
+                f"{where(int(np.argmin(np.isfinite(weights))))}; only finite numbers can be used."
+            )
         raise InputError(f"{where(int(np.argmin(weights)))}; probabilities must be 0 or more.")
     return weights
 

@@ -14,6 +14,7 @@ passes the block's own start leaves two searches without expiry, each kept as a 
 cumulative probability at which the start below overtakes.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
 
 import math

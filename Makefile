@@ -1,0 +1,33 @@
+# `make demo`: set up, then the main job on the shipped examples. `make test`: every check.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup demo test lint types bench clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable . --group dev
+	touch $@
+
+demo: setup
+	$(BIN)/python -m equivoc.demo
+
+test: setup lint types
+	$(BIN)/python -m pytest -n auto --doctest-modules src tests
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python benchmarks/measure.py
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,5 @@
+"""``python -m equivoc``."""
+
+from equivoc.cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""``python -m equivoc.cli``."""
+
+from equivoc.cli import main
+
+main()

@@ -1,0 +1,36 @@
+"""The list of commands."""
+
+from __future__ import annotations
+
+import typer
+
+from equivoc.cli.curve import curve
+from equivoc.version import __version__
+
+app = typer.Typer(
+    name="equivoc",
+    help="How closely can an intruder pin down a person's confidential value? Nothing leaves this machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"equivoc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", is_eager=True, callback=_print_version, help="Print the version and leave."
+    ),
+) -> None:
+    pass
+
+
+app.command()(curve)

@@ -1,0 +1,158 @@
+"""``equivoc curve``: H(ε) of one posterior."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    from equivoc.measure.curve import Curve
+
+MOST_LINES = 40
+
+
+def curve(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A CSV with two columns, values and probabilities; '-' reads standard input."),
+    ] = None,
+    values: Annotated[str | None, typer.Option(help="Candidate values, separated by commas.")] = None,
+    probabilities: Annotated[
+        str | None, typer.Option(help="Their probabilities, separated by commas; they must sum to 1.")
+    ] = None,
+    at: Annotated[str | None, typer.Option(help="Report H and the hit rate at these tolerances too.")] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="0: exact. 1e-3: certify the area within 0.1 %, for very many values.")
+    ] = 0.0,
+    plot: Annotated[Path | None, typer.Option(help="Draw H(ε) into this .png or .svg file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """H(ε), the entropy an intruder is left with at every tolerance ε; its value at 0 and its area.
+
+    Example: equivoc curve --values 1,3,8,9 --probabilities .15,.1,.7,.05 --plot curve.png
+    """
+    from equivoc.measure.curve import curve as measure
+
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg"):
+        raise InputError(f"--plot {plot}: the picture's name must end in .png or .svg.")
+    x, p = _posterior(source, values, probabilities)
+    asked = _list("--at", at) if at is not None else []
+    result = measure(x, p, tolerance=tolerance)
+    facts = _facts(result, asked)
+    if plot is not None:
+        _draw(result, plot)
+    if as_json:
+        print(json.dumps(facts, indent=2))
+    else:
+        _print_tables(result, asked, plot)
+
+
+def _posterior(
+    source: str | None, values: str | None, probabilities: str | None
+) -> tuple[list[float], list[float]]:
+    if source is not None:
+        if values is not None or probabilities is not None:
+            raise InputError("Give either a file or --values and --probabilities, not both.")
+        return _from_csv(source)
+    if values is None or probabilities is None:
+        raise InputError("Give a two-column CSV file, or both --values and --probabilities.")
+    return _list("--values", values), _list("--probabilities", probabilities)
+
+
+def _list(option: str, text: str) -> list[float]:
+    items = [item.strip() for item in text.split(",")]
+    numbers = []
+    for position, item in enumerate(items):
+        try:
+            numbers.append(float(item))
+        except ValueError:
+            raise InputError(f"{option}: {item!r} at position {position} is not a number.") from None
+    return numbers
+
+
+def _from_csv(source: str) -> tuple[list[float], list[float]]:
+    if source == "-":
+        text, name = sys.stdin.read(), "standard input"
+    else:
+        name = source
+        try:
+            text = Path(source).read_text(encoding="utf-8-sig")
+        except OSError as problem:
+            raise InputError(f"{source} cannot be read: {problem.strerror}.") from None
+        except UnicodeDecodeError:
+            raise InputError(f"{source} is not a text file; give a CSV in UTF-8.") from None
+    x: list[float] = []
+    p: list[float] = []
+    for number, row in enumerate(csv.reader(io.StringIO(text)), start=1):
+        if not row or not "".join(row).strip():
+            continue
+        if len(row) != 2:
+            raise InputError(
+                f"{name}, line {number} has {len(row)} columns; two are needed: value,probability."
+            )
+        try:
+            pair = float(row[0]), float(row[1])
+        except ValueError:
+            if not x:  # a header
+                continue
+            raise InputError(f"{name}, line {number}: {','.join(row)!r} is not a pair of numbers.") from None
+        x.append(pair[0])
+        p.append(pair[1])
+    if not x:
+        raise InputError(f"{name} holds no pair of numbers; give lines such as 77,0.5.")
+    return x, p
+
+
+def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
+    return {
+        "h0_bits": result.h0,
+        "area": result.area,
+        "area_bounds": list(result.area_bounds),
+        "eps_max": result.eps_max,
+        "epsilons": result.epsilons.tolist(),
+        "entropies_bits": result.entropies.tolist(),
+        "at": [{"eps": e, "entropy_bits": result(e), "hit_rate": result.hit(e)} for e in asked],
+    }
+
+
+def _draw(result: Curve, plot: Path) -> None:
+    try:
+        result.plot().save(str(plot), scale_factor=2 if plot.suffix.lower() == ".png" else 1)
+    except OSError as problem:
+        raise InputError(f"--plot {plot} cannot be written: {problem.strerror}.") from None
+
+
+def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    low, high = result.area_bounds
+    console.print(
+        f"H0    {result.h0:.6g} bits                  (0: the exact value is known)", highlight=False
+    )
+    bounds = "exact" if result.exact else f"certified between {low:.6g} and {high:.6g}"
+    console.print(
+        f"area  {result.area:.6g} bits × the values' unit   ({bounds}; smaller is riskier)", highlight=False
+    )
+    console.print(f"ε_max {result.eps_max:.6g}                       (H is 0 from here on)", highlight=False)
+    table = Table("from ε", "H(ε), bits", "hit rate V(ε)")
+    shown = range(len(result.epsilons))
+    if len(shown) > MOST_LINES:
+        shown = range(0, len(shown), -(-len(shown) // MOST_LINES))
+    rows = sorted({*(float(result.epsilons[i]) for i in shown), *asked})
+    for e in rows:
+        table.add_row(f"{e:.6g}", f"{result(e):.3f}", f"{result.hit(e):.3f}")
+    console.print(table)
+    if len(shown) < len(result.epsilons):
+        console.print(f"({len(shown)} of {len(result.epsilons)} break points shown; --json has all)")
+    if plot is not None:
+        console.print(f"The picture is in {plot}.", highlight=False)

@@ -1,0 +1,56 @@
+"""H(ε) as a picture: one description for notebook, PNG, SVG and page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+
+if TYPE_CHECKING:
+    from equivoc.measure.curve import Curve
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+"""Okabe and Ito's palette, told apart by colour-blind readers too."""
+MOST_POINTS = 2000
+
+
+def curve_chart(curves: Mapping[str, Curve], *, unit: str = "the values' unit") -> alt.Chart:
+    """Step lines of H(ε), one per named curve; the name is left out of the picture where there is one curve only."""
+    reach = max(c.eps_max for c in curves.values()) or 1.0
+    rows: list[dict[str, float | str]] = []
+    for name, c in curves.items():
+        eps, h = c.epsilons, c.entropies
+        if len(eps) > MOST_POINTS:
+            keep = np.unique(np.linspace(0, len(eps) - 1, MOST_POINTS).astype(int))
+            eps, h = eps[keep], h[keep]
+        points = [*zip(eps.tolist(), h.tolist(), strict=True), (reach * 1.04, 0.0)]
+        rows += [{"curve": name, "eps": e, "bits": b} for e, b in points]
+    lines: alt.Chart = (
+        alt.Chart({"values": rows})
+        .mark_line(interpolate="step-after", strokeWidth=2)
+        .encode(
+            x=alt.X("eps:Q", title=f"tolerance ε ({unit})", scale=alt.Scale(nice=False)),
+            y=alt.Y("bits:Q", title="remaining entropy H(ε), bits (higher is safer)"),
+            tooltip=[
+                alt.Tooltip("eps:Q", title="ε", format=".4g"),
+                alt.Tooltip("bits:Q", title="H(ε), bits", format=".3f"),
+            ],
+        )
+        .properties(width=460, height=280)
+    )
+    if len(curves) == 1:
+        only: alt.Chart = lines.configure_line(color=COLOURS[0])
+        return only
+    colour = alt.Color(
+        "curve:N",
+        title=None,
+        sort=list(curves),
+        scale=alt.Scale(range=COLOURS),
+        legend=alt.Legend(orient="top-right"),
+    )
+    several: alt.Chart = lines.encode(
+        color=colour, strokeDash=alt.StrokeDash("curve:N", sort=list(curves), legend=None)
+    )
+    return several

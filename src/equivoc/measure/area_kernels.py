@@ -1,0 +1,141 @@
+"""Cheap two-sided bounds of H(ε) for very many values. Compiled.
+
+From below: neighbouring values merged into groups, with windows that need only *touch* their first and last group.
+From above: around the heaviest windows of that solution, windows laid as far out as they go on the real values.
+docs/method.md ("A certified area") proves both.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from equivoc.measure.window_kernels import (
+    covered,
+    phi,
+    prefix_costs,
+    window_start_boundaries,
+    window_starts,
+)
+
+
+@njit(cache=True, nogil=True)
+def below(lows, highs, cum, eps, table):
+    """A lower bound of H(ε) in nats, and the locally heaviest windows as (first group, group after the last)."""
+    first = window_starts(lows, highs, eps)
+    cost, origin, _ = prefix_costs(cum, first, window_start_boundaries(first), table)
+    n = len(lows)
+    windows = 0
+    i = n
+    while i > 0:
+        i = origin[i]
+        windows += 1
+    peaks = np.empty((windows, 2), np.int64)
+    found = 0
+    after = -1.0
+    i = n
+    while i > 0:
+        j = origin[i]
+        mass = cum[i] - cum[j]
+        before = cum[j] - cum[origin[j]] if j > 0 else -1.0
+        if mass >= after and mass > before:
+            peaks[found, 0], peaks[found, 1] = j, i
+            found += 1
+        after = mass
+        i = j
+    return cost[n], peaks[:found][::-1].copy()
+
+
+@njit(cache=True, nogil=True)
+def _furthest(x, start, eps):
+    """The boundary at which the longest window that starts at boundary ``start`` ends."""
+    low, high = start, len(x) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if covered(x[start], x[middle], eps):
+            low = middle
+        else:
+            high = middle - 1
+    return low + 1
+
+
+@njit(cache=True, nogil=True)
+def _earliest(x, end, eps):
+    """The boundary from which the longest window that ends at boundary ``end`` starts."""
+    low, high = 0, end - 1
+    while low < high:
+        middle = (low + high) // 2
+        if covered(x[middle], x[end - 1], eps):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _heaviest_from(x, cum, begin, end, eps):
+    """The heaviest window that starts at one of the boundaries begin … end − 1."""
+    stop = _furthest(x, begin, eps)
+    best, best_start, best_stop = cum[stop] - cum[begin], begin, stop
+    for start in range(begin + 1, end):
+        while stop < len(x) and covered(x[start], x[stop], eps):
+            stop += 1
+        if cum[stop] - cum[start] > best:
+            best, best_start, best_stop = cum[stop] - cum[start], start, stop
+    return best_start, best_stop
+
+
+@njit(cache=True, nogil=True)
+def _between(x, cum, left, right, eps, chain, chain_cost):
+    """The least cost of the values between two fixed windows: windows laid out from both, one valley between.
+
+    Every number of windows from the left is tried; the chain from the right meets it.
+    """
+    if left >= right:
+        return 0.0
+    length = 0
+    chain[0], chain_cost[0] = left, 0.0
+    while chain[length] < right:
+        stop = min(_furthest(x, chain[length], eps), right)
+        chain_cost[length + 1] = chain_cost[length] + phi(cum[stop] - cum[chain[length]])
+        chain[length + 1] = stop
+        length += 1
+    least = chain_cost[length]
+    k = length - 1
+    end, cost = right, 0.0
+    while k >= 0:
+        start = max(_earliest(x, end, eps), left)
+        while k >= 0 and chain[k] >= start:
+            if chain[k] <= end:
+                least = min(least, chain_cost[k] + phi(cum[end] - cum[chain[k]]) + cost)
+            k -= 1
+        cost += phi(cum[end] - cum[start])
+        end = start
+    return min(least, cost) if end == left else least
+
+
+@njit(cache=True, nogil=True)
+def above(x, cum, begins, peaks, eps):
+    """An upper bound of H(ε) in nats: a real partition around windows laid where the ``peaks`` are."""
+    n = len(x)
+    room = min(n, int(2.0 * (x[n - 1] - x[0]) / eps) + 2) + 1  # two windows in a row are wider than ε
+    chain, chain_cost = np.empty(room, np.int64), np.empty(room)
+    done = 0
+    cost = 0.0
+    groups = len(begins) - 1
+    for t in range(len(peaks)):
+        begin = max(begins[peaks[t, 0]], done)
+        end = begins[min(peaks[t, 0] + 2, groups)]
+        if end <= done:
+            continue
+        if begin == done:  # nothing is left over between the windows before and this one
+            start, stop = begin, _furthest(x, begin, eps)
+        elif peaks[t, 1] == groups:  # nor after the last one
+            start, stop = max(_earliest(x, n, eps), done), n
+        else:
+            start, stop = _heaviest_from(x, cum, begin, end, eps)
+        cost += _between(x, cum, done, start, eps, chain, chain_cost) + phi(cum[stop] - cum[start])
+        done = stop
+    cost += _between(x, cum, done, n, eps, chain, chain_cost)
+    return min(cost, _between(x, cum, 0, n, eps, chain, chain_cost))

@@ -4,6 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_PLACES = 9
+# Extra headroom where numbers that only look like decimals would do harm: few doubles are decimals by chance
+# unless the last place is close to their last bit.
+BEYOND_CHANCE = 4096.0
 _EXACT_INTEGERS = 2.0**53
 
 

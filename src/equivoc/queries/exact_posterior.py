@@ -65,7 +65,7 @@ def block_posteriors(
 
     others_log, block_log = _log_sum_distributions(grid, belief, per_block)
     signs, shifts = alternating_shifts(sums)
-    # Blocks with equal sign and shift have equal sums whatever the first one is: one row of work for all of them.
+    # Blocks of equal sign and shift have equal sums whatever the first one is: one row of work for them all.
     codes, kind_of_block, multiplicity = np.unique(
         2 * shifts.astype(np.int64) + (signs < 0), return_inverse=True, return_counts=True
     )
@@ -152,9 +152,9 @@ def _log_convolve(
 ) -> NDArray[np.float64]:
     """Logarithm of the distribution that one more record gives, stretch by stretch of the sums.
 
-    Each stretch is convolved in plain numbers relative to its own peak: the whole range of a sum of hundreds of
-    records does not fit float64, a stretch nearly always does. Only positive terms are added, so that the smallest
-    tail keeps its relative accuracy (a Fourier transform would lose it).
+    Each stretch is convolved in plain numbers relative to its own peak: the whole range of a sum of hundreds
+    of records does not fit float64, a stretch nearly always does. Only positive terms are added, so that the
+    smallest tail keeps its relative accuracy (a Fourier transform would lose it).
     """
     on_grid = np.zeros(grid.steps + 1)
     on_grid[grid.positions] = belief
@@ -174,14 +174,16 @@ def _log_convolve(
                 relative = np.log(np.convolve(np.exp(source - peak), on_grid))
             target[:] = relative[start - before : start - before + len(target)] + peak
         else:
-            target[:] = _log_space_stretch(source, grid, belief)[start - before : start - before + len(target)]
+            target[:] = _log_space_stretch(source, grid, belief)[
+                start - before : start - before + len(target)
+            ]
     return result
 
 
 def _log_space_stretch(
     source: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The same convolution where even a stretch would underflow: slower, one value of the domain at a time."""
+    """The same convolution where even a stretch would underflow: slower, one value at a time."""
     result = np.full(len(source) + grid.steps, -np.inf)
     for position, probability in zip(grid.positions, belief, strict=True):
         if probability > 0:

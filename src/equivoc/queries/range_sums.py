@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.queries.decimals import decimal_places
+from equivoc.queries.decimals import BEYOND_CHANCE, decimal_places
 
 
 def block_layout(records: int, *, size: int) -> tuple[int, int]:
@@ -85,8 +85,10 @@ def bounds(confidential: ArrayLike, *, size: int, low: float, high: float) -> ND
             f"confidential[{outside[0]}] is {values[outside[0]]:g}, "
             f"which is not between low ({low:g}) and high ({high:g})."
         )
-    answers = range_sum_answers(values, size=size)
-    return bounds_from_answers(answers, size=size, records=len(values), low=low, high=high)
+    per_block, _ = block_layout(len(values), size=size)
+    # Rounded sums of other numbers may pass for decimals; the owner, who has the values, can tell.
+    places = decimal_places(np.append(values, [low, high]), headroom=4.0 * per_block)
+    return _bounds(range_sum_answers(values, size=size), size, len(values), low, high, places)
 
 
 def bounds_from_answers(
@@ -99,8 +101,9 @@ def bounds_from_answers(
     for each block, and ``L = max(d_min, s_lo − (l−1)·d_max)``, ``U = min(d_max, s_hi − (l−1)·d_min)`` for
     each of its records.
 
-    The bounds are exact where answers, ``low`` and ``high`` are decimals (integers among them). Otherwise
-    each is moved outwards by what rounding may have cost, so that no value that fits is ever left out.
+    The bounds are exact where answers, ``low`` and ``high`` are decimals (integers among them), which are
+    then taken to be exact themselves. Otherwise each is moved outwards by what rounding may have cost, so
+    that no value that fits is ever left out.
 
     >>> bounds_from_answers([390.0, 250.0], size=4, records=7, low=0, high=100)[[0, 2, 4, 6]]
     array([[ 90., 100.],
@@ -115,12 +118,20 @@ def bounds_from_answers(
             f"answers holds {len(given)} sums, but {records} records with queries of size {size} have "
             f"{max(blocks - 1, 0)} independent ones."
         )
+    places = decimal_places(np.append(given, [low, high]), headroom=4.0 * per_block * BEYOND_CHANCE)
+    return _bounds(given, size, records, low, high, places)
+
+
+def _bounds(
+    answers: NDArray[np.float64], size: int, records: int, low: float, high: float, places: int | None
+) -> NDArray[np.float64]:
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise InputError(f"low and high are {low:g} and {high:g}; they must be finite, low not above high.")
+    per_block, blocks = block_layout(records, size=size)
     result = np.empty((records, 2))
     result[:] = low, high
     if blocks:
-        spans = _record_spans(given, per_block, float(low), float(high))
+        spans = _record_spans(answers, per_block, float(low), float(high), places)
         result[: blocks * per_block] = np.repeat(spans, per_block, axis=0)
     return result
 
@@ -155,11 +166,12 @@ def first_sum_interval(
 
 
 def _record_spans(
-    answers: NDArray[np.float64], per_block: int, low: float, high: float
+    answers: NDArray[np.float64], per_block: int, low: float, high: float, places: int | None
 ) -> NDArray[np.float64]:
-    """``[L, U]`` of a record of each block."""
-    # Shifts are differences or sums of two block sums, so nothing below grows past 4·l·max|d|.
-    places = decimal_places(np.append(answers, [low, high]), headroom=4.0 * per_block)
+    """``[L, U]`` of a record of each block; ``places``: all are decimals with so many (None: they are not).
+
+    Shifts are sums or differences of two block sums, so nothing here grows past 4·l·max|d|.
+    """
     if places is not None:
         factor, slack = 10.0**places, 0.0
         answers, low, high = (

@@ -111,9 +111,7 @@ def main() -> int:
 
     print(f"query restriction, n = {RECORDS:,}, Q = {SIZE}: bounds of every record, seconds")
     print(f"  closed form                          {closed_seconds:12.6f}   (best of 200)")
-    print(
-        f"  scipy linprog, 2n programs           {scipy_seconds:12.3f}   (from {TIMED_BY_SCIPY} of {2 * RECORDS})"
-    )
+    print(f"  scipy linprog, 2n programs           {scipy_seconds:12.3f}   (from {TIMED_BY_SCIPY} of them)")
     print(f"  tuned highspy, 2n warm-started ones  {highspy_seconds:12.3f}")
     print(f"  linear_bounds, any query matrix      {own_seconds:12.6f}")
     print(f"  exact posterior (not the same work)  {bayes_seconds:12.6f}")

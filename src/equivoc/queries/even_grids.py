@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
 
+# Of the spread: the least step that is looked for, and what rounding may look like on the way to it.
 _FINEST = 1e-6
-_TOLERANCE = 1e-11
+_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def even_grid(values: ArrayLike) -> EvenGrid:
     if len(domain) == 1:
         return EvenGrid(float(domain[0]), 1.0, np.zeros(1, dtype=np.int64))
     spread = float(domain[-1] - domain[0])
-    tolerance = max(_TOLERANCE * spread, 4 * float(np.spacing(np.max(np.abs(domain)))))
+    tolerance = max(_TOLERANCE * spread, 64 * float(np.spacing(np.max(np.abs(domain)))))
     step = 0.0
     for gap in np.unique(np.diff(domain)):
         step = _common_step(step, float(gap), tolerance=tolerance)

@@ -72,8 +72,5 @@ def _uneven() -> InputError:
 def _common_step(one: float, other: float, *, tolerance: float) -> float:
     """Euclid's greatest common divisor of two lengths; a remainder within the tolerance counts as none."""
     while other > tolerance:
-        remainder = one % other
-        if other - remainder <= tolerance:
-            remainder = 0.0
-        one, other = other, remainder
+        one, other = other, one % other
     return one

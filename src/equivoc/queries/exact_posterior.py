@@ -1,0 +1,242 @@
+"""Range sums of one even size: the exact posterior of every record, by Bayes' rule.
+
+Records are independent draws from a prior on the domain ``D``. With blocks of ``l`` records and ``N_l`` the
+l-fold convolution of the prior, the first block's sum ``t`` has ``P(t) ∝ Π_i N_l(s_i(t))``, and given ``t`` a
+record of block ``i`` has ``P(c = d | t) = prior(d) · N_(l−1)(s_i(t) − d) / N_l(s_i(t))``. Every record of a
+block has the same posterior.
+
+The queries are those of Alfalayleh and Brankovic (2014); their own intruder takes all values between two
+bounds as equally likely (:mod:`equivoc.queries.range_sums`), which is not what the answers say.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equivoc.errors import InputError
+from equivoc.queries.even_grids import EvenGrid, even_grid
+from equivoc.queries.range_sums import alternating_shifts, block_layout, block_of_record, first_sum_interval
+
+_MOST_MULTIPLICATIONS = 6e9
+_MOST_CHANNEL_ENTRIES = 2**26
+_ENTRIES_AT_A_TIME = 2**22
+_LEAST_STRETCH = 256
+# exp of anything below is on its way out of float64's range.
+_LEAST_SAFE_LOG = -690.0
+
+
+@dataclass(frozen=True)
+class BlockPosteriors:
+    """What the intruder believes of every record, block by block."""
+
+    probabilities: NDArray[np.float64]
+    """(blocks + 1) × |D|; each row sums to 1. The last row is the prior: that of records in no query."""
+
+    block: NDArray[np.int64]
+    """The row of each record, in query order."""
+
+
+def block_posteriors(
+    answers: ArrayLike, *, size: int, records: int, values: ArrayLike, prior: ArrayLike | None = None
+) -> BlockPosteriors:
+    """Exact posterior over ``values`` of every record, from the answers to range sums of ``size`` records.
+
+    ``answers`` are those of :func:`equivoc.queries.range_sums.range_sum_answers`; ``values`` is the domain,
+    ascending and on an even grid, holes allowed; ``prior`` gives each value's probability (None: all equal).
+
+    >>> found = block_posteriors([1, 3], size=4, records=7, values=[0, 1])
+    >>> found.block
+    array([0, 0, 1, 1, 2, 2, 3])
+    >>> found.probabilities
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ],
+           [0.5, 0.5]])
+    """
+    grid = even_grid(values)
+    belief = _checked_prior(prior, len(grid.positions))
+    block = block_of_record(records, size=size)
+    per_block, blocks = block_layout(records, size=size)
+    sums = _in_steps(answers, grid, size=size, blocks=blocks)
+    if blocks == 0:
+        return BlockPosteriors(belief[None, :], block)
+    _refuse_if_too_fine(grid, per_block)
+
+    others_log, block_log = _log_sum_distributions(grid, belief, per_block)
+    signs, shifts = alternating_shifts(sums)
+    # Blocks of equal sign and shift have equal sums whatever the first one is: one row of work for them all.
+    codes, kind_of_block, multiplicity = np.unique(
+        2 * shifts.astype(np.int64) + (signs < 0), return_inverse=True, return_counts=True
+    )
+    kinds = np.column_stack([1 - 2 * (codes & 1), codes >> 1])
+    first_low, first_high = first_sum_interval(signs, shifts, least=0.0, greatest=float(len(block_log) - 1))
+    first = np.arange(int(first_low), int(first_high) + 1)
+    first, weights = _first_sum_posterior(first, kinds, multiplicity, block_log)
+    channel = _channel(grid, belief, others_log, block_log)
+    by_kind = _mix(first, weights, kinds, channel)
+    probabilities = np.vstack([by_kind[kind_of_block], belief[None, :]])
+    return BlockPosteriors(probabilities, block)
+
+
+def _first_sum_posterior(
+    first: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+    multiplicity: NDArray[np.int64],
+    block_log: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The first block's possible sums and their probabilities."""
+    log_weight = np.zeros(len(first))
+    for part in _parts(len(kinds), len(first)):
+        log_weight += multiplicity[part].astype(np.float64) @ block_log[_block_sums(first, kinds[part])]
+    peak = float(np.max(log_weight, initial=-np.inf))
+    if peak == -np.inf:
+        raise InputError(
+            "answers cannot come from these values: no records drawn from the prior have these sums."
+        )
+    weights = np.exp(log_weight - peak)
+    possible = weights > 0
+    return first[possible], weights[possible] / weights.sum()
+
+
+def _channel(
+    grid: EvenGrid,
+    belief: NDArray[np.float64],
+    others_log: NDArray[np.float64],
+    block_log: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """A record's distribution (columns) for each sum of its block (rows); all 0 for impossible sums."""
+    padding = np.full(grid.steps, -np.inf)
+    rest_log = np.concatenate([padding, others_log, padding])
+    rest = np.arange(len(block_log))[:, None] - grid.positions[None, :] + grid.steps
+    with np.errstate(divide="ignore"):
+        log_belief = np.log(belief)
+    whole_log = np.where(block_log > -np.inf, block_log, 0.0)
+    return np.asarray(np.exp(log_belief + rest_log[rest] - whole_log[:, None]), dtype=np.float64)
+
+
+def _mix(
+    first: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    kinds: NDArray[np.int64],
+    channel: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Average the channel over the block sums that the first sum's posterior implies, kind by kind."""
+    mixed = np.empty((len(kinds), channel.shape[1]))
+    for part in _parts(len(kinds), len(channel)):
+        sums = _block_sums(first, kinds[part])
+        spread = np.zeros((len(sums), len(channel)))
+        np.put_along_axis(spread, sums, np.broadcast_to(weights, sums.shape), axis=1)
+        mixed[part] = spread @ channel
+    # The rows sum to 1 but for rounding in the convolutions; leave none of it to the caller.
+    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _block_sums(first: NDArray[np.int64], kinds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sums of a block of each kind (sign, shift), for each first sum."""
+    return np.asarray(kinds[:, :1] * (first[None, :] + kinds[:, 1:]), dtype=np.int64)
+
+
+def _log_sum_distributions(
+    grid: EvenGrid, belief: NDArray[np.float64], per_block: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Logarithms of ``N_(l−1)`` and ``N_l``, 0, 1, … steps above the least sum; −inf: cannot be."""
+    others = total = np.zeros(1)
+    for _ in range(per_block):
+        others, total = total, _log_convolve(total, grid, belief)
+    return others, total
+
+
+def _log_convolve(
+    log_sums: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Logarithm of the distribution that one more record gives, stretch by stretch of the sums.
+
+    Each stretch is convolved in plain numbers relative to its own peak: the whole range of a sum of hundreds
+    of records does not fit float64, a stretch nearly always does. Only positive terms are added, so that the
+    smallest tail keeps its relative accuracy (a Fourier transform would lose it).
+    """
+    on_grid = np.zeros(grid.steps + 1)
+    on_grid[grid.positions] = belief
+    log_least = float(np.log(belief[belief > 0].min()))
+    result = np.full(len(log_sums) + grid.steps, -np.inf)
+    stretch = max(grid.steps + 1, _LEAST_STRETCH)
+    for start in range(0, len(result), stretch):
+        before = max(0, start - grid.steps)
+        source = log_sums[before : start + stretch]
+        possible = source[source > -np.inf]
+        if len(possible) == 0:
+            continue
+        peak = possible.max()
+        target = result[start : start + stretch]
+        if possible.min() - peak + log_least > _LEAST_SAFE_LOG:
+            with np.errstate(divide="ignore"):
+                relative = np.log(np.convolve(np.exp(source - peak), on_grid))
+            target[:] = relative[start - before : start - before + len(target)] + peak
+        else:
+            target[:] = _log_space_stretch(source, grid, belief)[
+                start - before : start - before + len(target)
+            ]
+    return result
+
+
+def _log_space_stretch(
+    source: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The same convolution where even a stretch would underflow: slower, one value at a time."""
+    result = np.full(len(source) + grid.steps, -np.inf)
+    for position, probability in zip(grid.positions, belief, strict=True):
+        if probability > 0:
+            reached = result[position : position + len(source)]
+            np.logaddexp(reached, source + np.log(probability), out=reached)
+    return result
+
+
+def _in_steps(answers: ArrayLike, grid: EvenGrid, *, size: int, blocks: int) -> NDArray[np.float64]:
+    """The answers counted in steps of the grid above their least possible value."""
+    given = np.asarray(answers, dtype=np.float64)
+    if given.shape != (max(blocks - 1, 0),):
+        raise InputError(
+            f"answers has shape {given.shape}; these records have {max(blocks - 1, 0)} independent sums."
+        )
+    steps = (given - size * grid.origin) / grid.step
+    whole = np.rint(steps)
+    # An answer sums `size` values, each of them within a millionth of a step of the grid.
+    off = np.flatnonzero(~(np.abs(steps - whole) <= 1e-6 * size))
+    if len(off):
+        raise InputError(f"answers[{off[0]}] is {given[off[0]]:g}, which no {size} of the values sum to.")
+    return whole
+
+
+def _checked_prior(prior: ArrayLike | None, count: int) -> NDArray[np.float64]:
+    if prior is None:
+        return np.full(count, 1.0 / count)
+    belief = np.asarray(prior, dtype=np.float64)
+    if belief.shape != (count,):
+        raise InputError(
+            f"prior has shape {belief.shape}; it needs one probability for each of the {count} values."
+        )
+    bad = np.flatnonzero(~(np.isfinite(belief) & (belief >= 0)))
+    if len(bad):
+        raise InputError(f"prior[{bad[0]}] is {belief[bad[0]]}; a probability is finite and not negative.")
+    if abs(belief.sum() - 1.0) > 1e-9:
+        raise InputError(f"prior sums to {belief.sum():.12g}; probabilities must sum to 1.")
+    return belief
+
+
+def _refuse_if_too_fine(grid: EvenGrid, per_block: int) -> None:
+    sums = per_block * grid.steps + 1
+    if (
+        per_block * sums * (grid.steps + 1.0) > _MOST_MULTIPLICATIONS
+        or sums * len(grid.positions) > _MOST_CHANNEL_ENTRIES
+    ):
+        raise InputError(
+            f"values span {grid.steps} steps of {grid.step:g}, too many for the exact posterior with blocks "
+            f"of {per_block} records: round the confidential attribute to a coarser grid (round_to)."
+        )
+
+
+def _parts(rows: int, columns: int) -> list[slice]:
+    """Slices of the rows that keep a rows × columns work array small."""
+    at_a_time = max(1, _ENTRIES_AT_A_TIME // max(columns, 1))
+    return [slice(start, start + at_a_time) for start in range(0, rows, at_a_time)]

@@ -1,0 +1,212 @@
+"""Range sums of one even size: what they pin every record down to, in closed form.
+
+The database answers sums over ``Q = 2l`` consecutive records of a secret order only. All that can be learnt
+from such answers is ``a_i = s_i + s_(i+1)``, ``i = 1 … k``, where ``s_i`` is the sum of the i-th block of
+``l`` records and ``k = ⌊2n/Q⌋ − 1``. Records past the last whole block are in no query; if fewer than ``Q``
+records exist, no query can be asked and every record is in none.
+
+Source: Alfalayleh and Brankovic, *Quantifying Privacy: A Novel Entropy-Based Measure of Disclosure Risk*
+(2014), who solve two linear programs for each record. Every block sum follows from the first one, so no
+program is needed.
+"""
+
+import math
+from operator import index
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equivoc.errors import InputError
+from equivoc.queries.decimals import BEYOND_CHANCE, decimal_places
+
+
+def block_layout(records: int, *, size: int) -> tuple[int, int]:
+    """Records in a block, and whole blocks that some query covers (0 where no query fits).
+
+    >>> block_layout(7, size=4), block_layout(3, size=4)
+    ((2, 3), (2, 0))
+    """
+    try:
+        whole = index(size)
+    except TypeError:
+        whole = 0
+    if whole < 2 or whole % 2:
+        raise InputError(f"size is {size!r}; a query covers an even number of records, at least 2.")
+    blocks = records // (whole // 2)
+    return whole // 2, blocks if blocks >= 2 else 0
+
+
+def block_of_record(records: int, *, size: int) -> NDArray[np.int64]:
+    """The block (from 0) of each record in query order; records in no query get the number of blocks.
+
+    >>> block_of_record(7, size=4)
+    array([0, 0, 1, 1, 2, 2, 3])
+    """
+    per_block, blocks = block_layout(records, size=size)
+    return np.minimum(np.arange(records) // per_block, blocks)
+
+
+def range_sum_answers(confidential: ArrayLike, *, size: int) -> NDArray[np.float64]:
+    """The ``k`` independent answers: sums of each two adjacent blocks, in the attribute's unit.
+
+    Exact where the values are decimals of at most nine places (and their sums keep within 2^53 units of the
+    last one).
+
+    >>> range_sum_answers([10, 20, 30, 40, 50, 60], size=4)
+    array([100., 180.])
+    """
+    values = _finite_vector(confidential, name="confidential")
+    per_block, blocks = block_layout(len(values), size=size)
+    in_queries = values[: blocks * per_block]
+    places = decimal_places(in_queries, headroom=2.0 * per_block)
+    factor = 1.0 if places is None else 10.0**places
+    units = in_queries if places is None else np.rint(in_queries * factor)
+    block_sums = units.reshape(blocks, per_block).sum(axis=1)
+    return np.asarray((block_sums[:-1] + block_sums[1:]) / factor, dtype=np.float64)
+
+
+def bounds(confidential: ArrayLike, *, size: int, low: float, high: float) -> NDArray[np.float64]:
+    """Least and greatest value that each record can have, given the answers and the domain's ends: n × 2.
+
+    The records come in query order, and so do the bounds. Only the answers to the queries, ``low`` and
+    ``high`` enter the computation: see :func:`bounds_from_answers`.
+
+    >>> bounds([10, 20, 50, 10, 50], size=2, low=10, high=50)
+    array([[10., 10.],
+           [20., 20.],
+           [50., 50.],
+           [10., 10.],
+           [50., 50.]])
+    """
+    values = _finite_vector(confidential, name="confidential")
+    outside = np.flatnonzero((values < low) | (values > high))
+    if len(outside):
+        raise InputError(
+            f"confidential[{outside[0]}] is {values[outside[0]]:g}, "
+            f"which is not between low ({low:g}) and high ({high:g})."
+        )
+    per_block, _ = block_layout(len(values), size=size)
+    # Rounded sums of other numbers may pass for decimals; the owner, who has the values, can tell.
+    places = decimal_places(np.append(values, [low, high]), headroom=4.0 * per_block)
+    return _bounds(range_sum_answers(values, size=size), size, len(values), low, high, places)
+
+
+def bounds_from_answers(
+    answers: ArrayLike, *, size: int, records: int, low: float, high: float
+) -> NDArray[np.float64]:
+    """What one who sees the answers alone can say of each record: ``[L, U]``, n × 2, in query order, in O(n).
+
+    With ``t = s_1`` the block sums are ``s_i = ±(t + u_i)``, signs alternating and ``u_i`` known from the
+    answers. ``l·d_min ≤ s_i ≤ l·d_max`` for every block leaves an interval for ``t``, hence ``[s_lo, s_hi]``
+    for each block, and ``L = max(d_min, s_lo − (l−1)·d_max)``, ``U = min(d_max, s_hi − (l−1)·d_min)`` for
+    each of its records.
+
+    The bounds are exact where answers, ``low`` and ``high`` are decimals (integers among them), which are
+    then taken to be exact themselves. Otherwise each is moved outwards by what rounding may have cost, so
+    that no value that fits is ever left out.
+
+    >>> bounds_from_answers([390.0, 250.0], size=4, records=7, low=0, high=100)[[0, 2, 4, 6]]
+    array([[ 90., 100.],
+           [ 90., 100.],
+           [  0.,  60.],
+           [  0., 100.]])
+    """
+    given = _finite_vector(answers, name="answers")
+    per_block, blocks = block_layout(records, size=size)
+    if len(given) != max(blocks - 1, 0):
+        raise InputError(
+            f"answers holds {len(given)} sums, but {records} records with queries of size {size} have "
+            f"{max(blocks - 1, 0)} independent ones."
+        )
+    places = decimal_places(np.append(given, [low, high]), headroom=4.0 * per_block * BEYOND_CHANCE)
+    return _bounds(given, size, records, low, high, places)
+
+
+def _bounds(
+    answers: NDArray[np.float64], size: int, records: int, low: float, high: float, places: int | None
+) -> NDArray[np.float64]:
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise InputError(f"low and high are {low:g} and {high:g}; they must be finite, low not above high.")
+    per_block, blocks = block_layout(records, size=size)
+    result = np.empty((records, 2))
+    result[:] = low, high
+    if blocks:
+        spans = _record_spans(answers, per_block, float(low), float(high), places)
+        result[: blocks * per_block] = np.repeat(spans, per_block, axis=0)
+    return result
+
+
+def alternating_shifts(answers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Signs and shifts that give every block sum from the first: ``s_i = sign_i · (s_1 + shift_i)``.
+
+    >>> signs, shifts = alternating_shifts(np.array([100.0, 180.0]))
+    >>> signs * (30 + shifts)
+    array([ 30.,  70., 110.])
+    """
+    signs = np.ones(len(answers) + 1)
+    signs[1::2] = -1.0
+    shifts = np.zeros(len(answers) + 1)
+    np.cumsum(-signs[:-1] * answers, out=shifts[1:])
+    return signs, shifts
+
+
+def first_sum_interval(
+    signs: NDArray[np.float64], shifts: NDArray[np.float64], *, least: float, greatest: float
+) -> tuple[float, float]:
+    """The interval for ``s_1`` that keeps every block sum within the ends; empty: low above high.
+
+    >>> first_sum_interval(np.array([1.0, -1.0]), np.array([0.0, -390.0]), least=0.0, greatest=200.0)
+    (190.0, 200.0)
+    """
+    rising = signs > 0
+    return (
+        float(np.max(np.where(rising, least, -greatest) - shifts)),
+        float(np.min(np.where(rising, greatest, -least) - shifts)),
+    )
+
+
+def _record_spans(
+    answers: NDArray[np.float64], per_block: int, low: float, high: float, places: int | None
+) -> NDArray[np.float64]:
+    """``[L, U]`` of a record of each block; ``places``: all are decimals with so many (None: they are not).
+
+    Shifts are sums or differences of two block sums, so nothing here grows past 4·l·max|d|.
+    """
+    if places is not None:
+        factor, slack = 10.0**places, 0.0
+        answers, low, high = (
+            np.rint(answers * factor),
+            float(np.rint(low * factor)),
+            float(np.rint(high * factor)),
+        )
+    else:
+        # An answer is the rounded sum of 2l numbers, and a shift adds up to k answers.
+        largest_sum = 2 * per_block * max(abs(low), abs(high))
+        factor, slack = (
+            1.0,
+            float(np.finfo(np.float64).eps) * 2 * per_block * (len(answers) + 2) * largest_sum,
+        )
+    signs, shifts = alternating_shifts(answers)
+    first_low, first_high = first_sum_interval(
+        signs, shifts, least=per_block * low, greatest=per_block * high
+    )
+    if first_low > first_high + 2 * slack:
+        raise InputError(
+            f"answers contradict each other: no {per_block * len(signs)} values between {low / factor:g} and "
+            f"{high / factor:g} have these sums."
+        )
+    ends = signs[:, None] * (np.array([first_low, first_high]) + shifts[:, None])
+    least, greatest = ends.min(axis=1), ends.max(axis=1)
+    others = per_block - 1
+    spans = np.column_stack([least - others * high - slack, greatest - others * low + slack])
+    return np.asarray(np.clip(spans, low, high) / factor + 0.0, dtype=np.float64)  # + 0.0: no bound reads -0
+
+
+def _finite_vector(numbers: ArrayLike, *, name: str) -> NDArray[np.float64]:
+    vector = np.asarray(numbers, dtype=np.float64)
+    if vector.ndim != 1:
+        raise InputError(f"{name} has {vector.ndim} dimensions; it must be a plain sequence of numbers.")
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}] is {vector[bad[0]]}; every one must be a finite number.")
+    return vector

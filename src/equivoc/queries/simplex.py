@@ -1,0 +1,93 @@
+"""The range of every unknown of a system of sums, by the simplex method (HiGHS)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.queries.sum_systems import SumSystem, contradiction
+
+# A known solution this close to a proven bound attains it.
+_ATTAINED = 1e-9
+# Pressing many unknowns at once costs some ten programs; to go on, it must settle this share of the open.
+_WORTH_PRESSING = 0.25
+
+
+def attained_range(system: SumSystem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Least and greatest value of each unknown.
+
+    The system's own bounds are proven; a known solution's values are attained. Where the two meet, no program
+    is solved. Programs that press many unknowns at once come first: one such solution attains many bounds.
+    """
+    solver = _solver(system)
+    first = _solve(solver)
+    least, greatest = first.copy(), first.copy()
+    low, high = system.low.copy(), system.high.copy()
+    sides = ((1.0, low, least), (-1.0, high, greatest))
+
+    def solve_and_note() -> NDArray[np.float64]:
+        solution = _solve(solver)
+        np.minimum(least, solution, out=least)
+        np.maximum(greatest, solution, out=greatest)
+        return solution
+
+    every = np.arange(len(low), dtype=np.int32)
+    for sign, proven, attained in sides:
+        open_now, worth_it = np.count_nonzero(_apart(proven, attained)), True
+        while open_now and worth_it:
+            solver.changeColsCost(len(every), every, sign * _apart(proven, attained))
+            solve_and_note()
+            open_before, open_now = open_now, np.count_nonzero(_apart(proven, attained))
+            worth_it = bool(open_now <= (1 - _WORTH_PRESSING) * open_before)
+    solver.changeColsCost(len(every), every, np.zeros(len(every)))
+    for sign, proven, attained in sides:
+        for column in every:
+            if _apart(proven[column], attained[column]):
+                solver.changeColCost(column, sign)
+                proven[column] = solve_and_note()[column]
+                solver.changeColCost(column, 0.0)
+    return low, high
+
+
+def _apart(proven: Any, attained: Any) -> Any:
+    return np.abs(attained - proven) > _ATTAINED
+
+
+def _solver(system: SumSystem) -> Any:
+    import highspy
+
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("output_flag", False)
+    # Only costs change between programs: the last basis stays feasible, and presolve would throw it away.
+    solver.setOptionValue("presolve", "off")
+    solver.setOptionValue("simplex_strategy", 4)
+    solver.setOptionValue("primal_feasibility_tolerance", system.rounding)
+    solver.setOptionValue("dual_feasibility_tolerance", system.rounding)
+    solver.setOptionValue("threads", 1)
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = system.matrix.shape
+    program.col_cost_ = np.zeros(len(system.low))
+    program.col_lower_, program.col_upper_ = system.low, system.high
+    program.row_lower_ = program.row_upper_ = system.sums
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = system.matrix.indptr
+    program.a_matrix_.index_ = system.matrix.indices
+    program.a_matrix_.value_ = system.matrix.data
+    solver.passModel(program)
+    return solver
+
+
+def _solve(solver: Any) -> NDArray[np.float64]:
+    from highspy import HighsModelStatus
+
+    solver.run()
+    if solver.getModelStatus() not in (HighsModelStatus.kOptimal, HighsModelStatus.kInfeasible):
+        # A stalled warm start: forget the basis and solve once more from nothing.
+        solver.clearSolver()
+        solver.run()
+    status = solver.getModelStatus()
+    if status == HighsModelStatus.kInfeasible:
+        raise contradiction()
+    if status != HighsModelStatus.kOptimal:
+        raise RuntimeError(f"HiGHS ended with {solver.modelStatusToString(status)} on a bounded program.")
+    return np.array(solver.getSolution().col_value)

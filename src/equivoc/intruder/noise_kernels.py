@@ -1,4 +1,8 @@
-"""The compiled walk over every wanted (subset of keys, class) pair; `noise_linkage` prepares it and explains it."""
+"""The compiled walk over every wanted (subset of keys, class) pair; `noise_linkage` prepares and explains it.
+
+All arrays that are indexed by key are handed on whole, with the key: cutting out a row costs a reference count per
+call, which on short lists is as much as the work itself.
+"""
 
 import numpy as np
 from numba import njit
@@ -11,63 +15,66 @@ TRUSTED = 1e-250
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc]
-def project(source, source_weight, length, group, target, target_weight):
-    """Forget a key: neighbours of a list that agree on all that is left become one, with their joint weight."""
+def project(lists, weights, source, length, group, k):
+    """Forget key k: neighbours of a list that agree on all that is left become one, with their joint weight.
+
+    No branches: whether two neighbours agree is a coin toss to the processor's predictor. Each entry is written
+    where the last one was unless it opens a group. The source may be the target.
+    """
     kept = -1
     last = -1
+    sum_so_far = 0.0
     for i in range(length):
-        record = source[i]
-        if group[record] == last:
-            target_weight[kept] += source_weight[i]
-        else:
-            kept += 1
-            last = group[record]
-            target[kept] = record
-            target_weight[kept] = source_weight[i]
+        record = lists[source, i]
+        opens = group[k + 1, record] != last
+        last = group[k + 1, record]
+        kept += opens
+        sum_so_far = weights[source, i] + (0.0 if opens else sum_so_far)
+        lists[k + 1, kept] = record
+        weights[k + 1, kept] = sum_so_far
     return kept + 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc]
-def restrict(source, source_weight, length, released, likelihood, group, target, target_weight):
-    """Learn a key: weigh each record by how likely its released value is, drop the impossible, then project."""
-    kept = -1
-    last = -1
+def restrict(lists, weights, length, released, likelihoods, begin, group, k):
+    """Learn key k: weigh each record by how likely its released value is, drop the impossible, then project."""
+    kept = 0
     for i in range(length):
-        record = source[i]
-        weight = source_weight[i] * likelihood[released[record]]
-        if weight > NEGLIGIBLE:
-            if group[record] == last:
-                target_weight[kept] += weight
-            else:
-                kept += 1
-                last = group[record]
-                target[kept] = record
-                target_weight[kept] = weight
-    return kept + 1
+        record = lists[k, i]
+        weight = weights[k, i] * likelihoods[begin + released[k, record]]
+        lists[k + 1, kept] = record
+        weights[k + 1, kept] = weight
+        kept += weight > NEGLIGIBLE
+    return project(lists, weights, k + 1, kept, group, k)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc]
-def partition(members, first, past, values, count, seen, grouped, start):
-    """Sort the classes `members[first:past]` into runs of equal value; `start` receives where each run begins.
+def partition(grouped, home, first, past, known, k, count, seen, start):
+    """Sort the classes `grouped[home, first:past]` into runs of equal value; `start` receives where each begins.
 
     `count` is all zero on entry and on return, so that the cost is that of the members, not of the domain.
     """
+    if past - first == 1:
+        grouped[k + 1, 0] = grouped[home, first]
+        start[k, 0] = 0
+        start[k, 1] = 1
+        return 1
     runs = 0
     for i in range(first, past):
-        value = values[members[i]]
+        value = known[k, grouped[home, i]]
         if count[value] == 0:
             seen[runs] = value
             runs += 1
         count[value] += 1
     at = 0
     for run in range(runs):
-        start[run] = at
+        start[k, run] = at
         at += count[seen[run]]
-        count[seen[run]] = start[run]
-    start[runs] = at
+        count[seen[run]] = start[k, run]
+    start[k, runs] = at
     for i in range(first, past):
-        value = values[members[i]]
-        grouped[count[value]] = members[i]
+        value = known[k, grouped[home, i]]
+        grouped[k + 1, count[value]] = grouped[home, i]
         count[value] += 1
     for run in range(runs):
         count[seen[run]] = 0
@@ -86,7 +93,7 @@ def walk(
     """
     keys, classes = known.shape
     records = released.shape[1]
-    lists = np.empty((keys + 1, records), np.int32)
+    lists = np.empty((keys + 1, records), np.uint32)
     weights = np.empty((keys + 1, records))
     length = np.zeros(keys + 1, np.int64)
     node = np.zeros(keys + 1, np.int64)
@@ -116,26 +123,22 @@ def walk(
     k = 0
     while k >= 0:
         if k == keys:
-            target = out[row[leaf[node[k]], grouped[home[k], first[k]]]]
+            target = row[leaf[node[k]], grouped[home[k], first[k]]]
             total = 0.0
             for i in range(length[k]):
                 total += weights[k, i]
             if total > TRUSTED:
                 for i in range(length[k]):
-                    target[confidential[lists[k, i]]] = weights[k, i] / total
+                    out[target, confidential[lists[k, i]]] = weights[k, i] / total
             k -= 1
             continue
         if branch[k] == -2:
             branch[k] = -1
             runs[k] = 0
             if include[node[k]] >= 0:
-                runs[k] = partition(
-                    grouped[home[k]], first[k], past[k], known[k], count, seen, grouped[k + 1], start[k]
-                )
+                runs[k] = partition(grouped, home[k], first[k], past[k], known, k, count, seen, start)
             if exclude[node[k]] >= 0:
-                length[k + 1] = project(
-                    lists[k], weights[k], length[k], group[k + 1], lists[k + 1], weights[k + 1]
-                )
+                length[k + 1] = project(lists, weights, k, length[k], group, k)
                 node[k + 1] = exclude[node[k]]
                 home[k + 1], first[k + 1], past[k + 1] = home[k], first[k], past[k]
                 k += 1
@@ -150,10 +153,7 @@ def walk(
         home[k + 1] = k + 1
         value = known[k, grouped[k + 1, first[k + 1]]]
         begin = likelihood_start[k] + value * width[k]
-        length[k + 1] = restrict(
-            lists[k], weights[k], length[k], released[k], likelihoods[begin : begin + width[k]],
-            group[k + 1], lists[k + 1], weights[k + 1],
-        )  # fmt: skip
+        length[k + 1] = restrict(lists, weights, length[k], released, likelihoods, begin, group, k)
         node[k + 1] = include[node[k]]
         k += 1
         branch[k] = -2

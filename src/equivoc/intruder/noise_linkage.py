@@ -218,9 +218,9 @@ def _sorted_records(noisy: NoisyFile, order: Sequence[int]):
     (first,) = np.nonzero(differs)
     copies = np.diff(first, append=len(rank)).astype(np.float64)
     return (
-        np.ascontiguousarray(by_key[:, first], dtype=np.int32),
+        np.ascontiguousarray(by_key[:, first], dtype=np.uint32),
         np.ascontiguousarray(group[:, first]),
-        confidential[first].astype(np.int32),
+        confidential[first].astype(np.uint32),
         copies,
     )
 

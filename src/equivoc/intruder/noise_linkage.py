@@ -1,18 +1,12 @@
 """Which noisy record is the target's: weights of the released records for every class an intruder can know.
 
 The intruder knows the target's true values v on some keys S. Released record r is the target's with
-`link(r) ∝ Π_{a in S} P(released key a of r | true key a = v_a)`. All she takes from r is its released confidential
-rank, so the answer is, per class, one weight for each such rank, summing to 1; times a channel
-(`binomial_noise.channel`) that is her posterior.
+`link(r) ∝ Π_{a in S} P(released key a of r | true key a = v_a)`. All she takes from r is its released
+confidential rank, so the answer is, per class, one weight for each such rank, summing to 1. Multiplied by a
+channel (`binomial_noise.channel`) it is her posterior. `noise_walk` says how it is computed.
 
-How it is fast. Noise is bounded, so a known value rules most records out. One walk, depth first over the keys,
-carries the list of records that are still possible with their weights. At each key it splits: not known (one branch)
-and known (one branch for each value that occurs among the classes at hand), so all subsets of the keys share
-their beginnings. Records are sorted by confidential rank, then last key, … , first key: those that agree on everything still
-to come stand side by side and are merged in passing. Lists therefore shrink by exclusion and by merging; the scratch
-space is one list per key. Keys with many values go first, since after them little is left to tell records apart.
-
-Source: Alfalayleh and Brankovic (2014), whose Algorithm 3 repeats Algorithm 2; this is our reading of its text.
+Source: Alfalayleh and Brankovic, *Quantifying Privacy: A Novel Entropy-Based Measure of Disclosure Risk*
+(2014). Its Algorithm 3 repeats Algorithm 2 by mistake; this is our reading of the text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,61 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from equivoc.errors import InputError
-
-Codes = npt.NDArray[np.int64]
-Matrix = npt.NDArray[np.float64]
+from equivoc.intruder.noise_walk import Grouping, group, walk
+from equivoc.intruder.noisy_file import Codes, Matrix, NoisyFile, check_range, whole_numbers
 
 # Weights held at a time while many subsets are swept: 2^23 doubles are 64 MB.
 CELLS_AT_A_TIME = 2**23
-
-
-@dataclass(frozen=True, eq=False)
-class NoisyFile:
-    """What the intruder gets, as codes: released ranks, and the noise that each key went through.
-
-    >>> from equivoc.intruder.binomial_noise import transition
-    >>> exact = transition(3, 0, edge="clip")
-    >>> NoisyFile(keys=[[0], [2], [2]], transitions=[exact], confidential=[1, 0, 1], confidential_size=2).size
-    3
-    """
-
-    keys: Codes
-    """Records × keys: the released code of every key."""
-    transitions: Sequence[Matrix]
-    """Per key, P(released code | true code): true codes × released codes."""
-    confidential: Codes
-    """The released confidential rank of every record."""
-    confidential_size: int
-    """How many confidential ranks can be released."""
-
-    def __post_init__(self) -> None:
-        keys = np.asarray(self.keys, dtype=np.int64)
-        confidential = np.asarray(self.confidential, dtype=np.int64)
-        object.__setattr__(self, "keys", keys)
-        object.__setattr__(self, "confidential", confidential)
-        if keys.ndim != 2 or confidential.shape != keys.shape[:1]:
-            raise InputError(
-                f"Keys must be records × keys and the confidential ranks one per record; "
-                f"their shapes are {keys.shape} and {confidential.shape}."
-            )
-        if len(self.transitions) != keys.shape[1]:
-            raise InputError(f"{keys.shape[1]} keys need as many transitions, not {len(self.transitions)}.")
-        if self.size == 0:
-            raise InputError("The released file has no records, so nothing can be linked to it.")
-        _check_codes("The confidential ranks", confidential, self.confidential_size)
-        for key, transition in enumerate(self.transitions):
-            _check_codes(f"The released codes of key {key}", keys[:, key], transition.shape[1])
-
-    def only(self, known: Sequence[int]) -> "NoisyFile":
-        """The same file without the other keys."""
-        chosen = list(known)
-        transitions = [self.transitions[key] for key in chosen]
-        return NoisyFile(self.keys[:, chosen], transitions, self.confidential, self.confidential_size)
-
-    @property
-    def size(self) -> int:
-        """The number of released records."""
-        return len(self.confidential)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +31,7 @@ class SubsetLinkage:
     known: tuple[int, ...]
     """The keys of the subset, as column numbers."""
     classes: Codes
-    """Classes × known keys: the value combinations that occur, ascending (first key first)."""
+    """Classes × known keys: the combinations of true codes that occur, ascending, the first key first."""
     weights: Matrix
     """Classes × released confidential ranks; each row sums to 1."""
 
@@ -95,21 +39,32 @@ class SubsetLinkage:
 def linkage(classes: npt.ArrayLike, noisy: NoisyFile, *, known: Sequence[int]) -> Matrix:
     """Weights of the released confidential ranks, one row per class of one subset of the keys.
 
-    `classes` has a column of true codes for each key of `known`; its rows may come in any order and repeat.
+    `classes` has a column of true codes for each key of `known`; its rows may come in any order, and repeat.
+    `InputError` if no released record fits a class: noise cannot have made this file from such an original.
 
     >>> from equivoc.intruder.binomial_noise import transition
-    >>> noise = [transition(3, 2, edge="clip")]
-    >>> noisy = NoisyFile(keys=[[0], [1], [2]], transitions=noise, confidential=[0, 1, 1], confidential_size=2)
+    >>> noisy = NoisyFile([[0], [1], [2]], [transition(3, 2, edge="clip")], [0, 1, 1], confidential_size=2)
     >>> linkage([[0], [1]], noisy, known=[0])
     array([[0.75, 0.25],
            [0.25, 0.75]])
     """
-    true = np.asarray(classes, dtype=np.int64)
-    held = noisy.only(known)
-    _check_classes(true, held)
-    everything = _group(true, tuple(range(true.shape[1])), held)
-    (weights,) = _walk(true, held, [everything])
-    return weights[everything.class_of]
+    columns = _subset(known, noisy)
+    given = whole_numbers("The classes", classes)
+    if given.ndim != 2 or given.shape[1] != len(columns):
+        raise InputError(
+            f"The classes need {len(columns)} columns, one per known key; their shape is {given.shape}."
+        )
+    true = np.zeros((len(given), len(noisy.transitions)), dtype=np.int64)
+    true[:, columns] = given
+    _check_true(true, noisy)
+    if len(true) == 0:
+        return np.empty((0, noisy.confidential_size))
+    grouping = group(true, columns, noisy.domain_sizes)
+    (weights,), stranded = walk(true, noisy, [grouping])
+    if stranded:
+        row = int(grouping.first[[lost for _, lost in stranded]].min())
+        raise _nobody_fits(f"row {row} of the classes", columns, true[row], len(stranded))
+    return weights[grouping.class_of]
 
 
 def sweep(
@@ -117,135 +72,78 @@ def sweep(
 ) -> Iterator[SubsetLinkage]:
     """The linkage of every class of every subset of the keys (or of the given ones), subset by subset.
 
-    `original` has a column of true codes for each key of `noisy`, a row per record or per distinct combination;
-    the classes of a subset are the combinations that occur in it. Without `subsets` all 2^keys of them follow, the
-    smaller ones first. Subsets are worked on together, as many as fit in a bounded amount of memory.
+    `original` has a column of true codes for each key of `noisy`, and a row per record or per distinct
+    combination; the classes of a subset are the combinations that occur in it. Without `subsets` all 2^keys
+    of them follow, the smaller ones first. Subsets are worked on together, as many as a bounded memory holds.
+    `InputError` if no released record fits a class.
 
     >>> from equivoc.intruder.binomial_noise import transition
-    >>> noise = [transition(3, 2, edge="clip")]
-    >>> noisy = NoisyFile(keys=[[0], [1], [2]], transitions=noise, confidential=[0, 1, 1], confidential_size=2)
-    >>> for found in sweep([[0], [1], [1]], noisy):
+    >>> noisy = NoisyFile([[0], [1], [2]], [transition(3, 2, edge="clip")], [0, 1, 1], confidential_size=2)
+    >>> for found in sweep([[1], [0], [1]], noisy):
     ...     print(found.known, found.classes.tolist(), found.weights.round(3).tolist())
     () [[]] [[0.333, 0.667]]
     (0,) [[0], [1]] [[0.75, 0.25], [0.25, 0.75]]
     """
-    true = np.asarray(original, dtype=np.int64)
-    _check_classes(true, noisy)
-    keys = range(noisy.keys.shape[1])
-    true = true[_group(true, tuple(keys), noisy).first]
-    wanted = chain.from_iterable(combinations(keys, size) for size in range(len(keys) + 1))
-    batch: list[_Grouping] = []
+    true = whole_numbers("The original codes", original)
+    if true.ndim != 2 or true.shape[1] != len(noisy.transitions) or len(true) == 0:
+        raise InputError(
+            f"The original codes need at least one row and {len(noisy.transitions)} columns, one per key; "
+            f"their shape is {true.shape}."
+        )
+    _check_true(true, noisy)
+    keys = range(len(noisy.transitions))
+    by_size = chain.from_iterable(combinations(keys, size) for size in range(len(keys) + 1))
+    wanted = by_size if subsets is None else [_subset(known, noisy) for known in subsets]
+    if isinstance(wanted, list) and len({frozenset(known) for known in wanted}) < len(wanted):
+        raise InputError("A subset of the keys is asked for twice.")
+    # What is wrong with the input is said above, at the call; the work below waits for the first `next`.
+    return _sweep(true, noisy, wanted)
+
+
+def _sweep(true: Codes, noisy: NoisyFile, wanted: Iterable[tuple[int, ...]]) -> Iterator[SubsetLinkage]:
+    finest = group(true, tuple(range(true.shape[1])), noisy.domain_sizes)
+    true = true[finest.first]
+    batch: list[Grouping] = []
     cells = 0
-    for known in wanted if subsets is None else map(tuple, subsets):
-        grouping = _group(true, known, noisy)
-        new = len(grouping.first) * noisy.confidential_size + len(true)
-        if batch and cells + new > CELLS_AT_A_TIME:
-            yield from _linkages(true, noisy, batch)
+    for known in wanted:
+        grouping = group(true, known, noisy.domain_sizes)
+        more = len(grouping.first) * noisy.confidential_size + len(true)
+        if batch and cells + more > CELLS_AT_A_TIME:
+            yield from _together(true, noisy, batch)
             batch, cells = [], 0
         batch.append(grouping)
-        cells += new
+        cells += more
     if batch:
-        yield from _linkages(true, noisy, batch)
+        yield from _together(true, noisy, batch)
 
 
-@dataclass(frozen=True, eq=False)
-class _Grouping:
-    """Rows that agree on `known` are one class; classes count up in ascending order of their codes."""
-
-    known: tuple[int, ...]
-    first: Codes
-    """Of each class, one of its rows."""
-    class_of: Codes
-    """Of each row, its class."""
-
-
-def _group(true: Codes, known: tuple[int, ...], noisy: NoisyFile) -> _Grouping:
-    code = np.zeros(len(true), dtype=np.int64)
-    span = 1
-    for key in known:
-        size = noisy.transitions[key].shape[0]
-        if span * size >= 2**62:
-            code = np.unique(code, return_inverse=True)[1]
-            span = len(true)
-        code = code * size + true[:, key]
-        span *= size
-    _, first, class_of = np.unique(code, return_index=True, return_inverse=True)
-    return _Grouping(known, first, class_of)
+def _together(true: Codes, noisy: NoisyFile, groupings: Sequence[Grouping]) -> Iterator[SubsetLinkage]:
+    weights, stranded = walk(true, noisy, groupings)
+    if stranded:
+        number, lost = stranded[0]
+        known, row = groupings[number].known, groupings[number].first[lost]
+        raise _nobody_fits(f"class {lost} of the known keys {list(known)}", known, true[row], len(stranded))
+    for grouping, of_classes in zip(groupings, weights, strict=True):
+        yield SubsetLinkage(grouping.known, true[grouping.first][:, grouping.known], of_classes)
 
 
-def _linkages(true: Codes, noisy: NoisyFile, groupings: Sequence[_Grouping]) -> Iterator[SubsetLinkage]:
-    for grouping, weights in zip(groupings, _walk(true, noisy, groupings), strict=True):
-        yield SubsetLinkage(grouping.known, true[np.ix_(grouping.first, grouping.known)], weights)
+def _subset(known: Sequence[int], noisy: NoisyFile) -> tuple[int, ...]:
+    columns = tuple(int(key) for key in known)
+    if len(set(columns)) < len(columns) or not set(columns) <= set(range(len(noisy.transitions))):
+        raise InputError(
+            f"The known keys must be different column numbers from 0 to {len(noisy.transitions) - 1}, "
+            f"not {list(columns)}."
+        )
+    return columns
 
 
-def _walk(true: Codes, noisy: NoisyFile, groupings: Sequence[_Grouping]) -> list[Matrix]:
-    """The weights of every grouping's classes."""
-    from equivoc.intruder import noise_kernels
+def _check_true(true: Codes, noisy: NoisyFile) -> None:
+    for key, size in enumerate(noisy.domain_sizes):
+        check_range(f"The true codes of key {key}", true[:, key], size)
 
-    used = sorted(set(chain.from_iterable(grouping.known for grouping in groupings)))
-    order = sorted(used, key=lambda key: -noisy.transitions[key].shape[0])
-    ends = np.cumsum([len(grouping.first) for grouping in groupings])
-    starts = ends - [len(grouping.first) for grouping in groupings]
-    row = np.stack([start + grouping.class_of for start, grouping in zip(starts, groupings, strict=True)])
-    scaled = [noisy.transitions[key] / noisy.transitions[key].max(axis=1, keepdims=True) for key in order]
-    likelihood_ends = np.cumsum([part.size for part in scaled], dtype=np.int64)
-    out = np.zeros((ends[-1], noisy.confidential_size))
-    noise_kernels.walk(
-        np.ascontiguousarray(true[:, order].T, dtype=np.int32),
-        *_sorted_records(noisy, order),
-        np.concatenate([np.zeros(0), *(part.ravel() for part in scaled)]),
-        likelihood_ends - [part.size for part in scaled],
-        np.array([part.shape[1] for part in scaled], dtype=np.int64),
-        *_decisions([grouping.known for grouping in groupings], order),
-        row,
-        out,
+
+def _nobody_fits(which: str, known: tuple[int, ...], true: Codes, how_many: int) -> InputError:
+    return InputError(
+        f"No released record can be that of {which} (codes {true[list(known)].tolist()}): the noise cannot "
+        f"have made this file from that original. Classes without a possible record: {how_many}."
     )
-    return np.split(out, ends[:-1])
-
-
-def _sorted_records(noisy: NoisyFile, order: Sequence[int]):
-    """Records merged where equal on `order` and confidential rank, and for each key who agrees from there on."""
-    by_key = noisy.keys[:, order].T
-    rank = np.lexsort([*by_key, noisy.confidential])
-    by_key, confidential = by_key[:, rank], noisy.confidential[rank]
-    group = np.empty((len(order) + 1, len(rank)), dtype=np.int32)
-    differs = np.ones(len(rank), dtype=bool)
-    differs[1:] = confidential[1:] != confidential[:-1]
-    group[-1] = np.cumsum(differs)
-    for k in reversed(range(len(order))):
-        differs[1:] |= by_key[k, 1:] != by_key[k, :-1]
-        group[k] = np.cumsum(differs)
-    (first,) = np.nonzero(differs)
-    copies = np.diff(first, append=len(rank)).astype(np.float64)
-    return (
-        np.ascontiguousarray(by_key[:, first], dtype=np.uint32),
-        np.ascontiguousarray(group[:, first]),
-        confidential[first].astype(np.uint32),
-        copies,
-    )
-
-
-def _decisions(subsets: Sequence[tuple[int, ...]], order: Sequence[int]):
-    """The wanted subsets as a tree of yes-or-no decisions, key by key: where each answer leads, −1 where nowhere."""
-    include, exclude, leaf = [-1], [-1], [-1]
-    for number, known in enumerate(subsets):
-        node = 0
-        for key in order:
-            answer = include if key in known else exclude
-            if answer[node] < 0:
-                answer[node] = len(include)
-                include.append(-1)
-                exclude.append(-1)
-                leaf.append(-1)
-            node = answer[node]
-        leaf[node] = number
-    return np.array(include), np.array(exclude), np.array(leaf)
-
-
-def _check_codes(what: str, codes: Codes, size: int) -> None:
-    if codes.size and not 0 <= codes.min() <= codes.max() < size:
-        raise InputError(f"{what} run from 0 to {size - 1}; found {codes.min()} to {codes.max()}.")
-
-
-def _check_classes(true: Codes, noisy: NoisyFile) -> None:
-    pass

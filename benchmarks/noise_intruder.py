@@ -1,4 +1,4 @@
-"""The noise intruder on the paper's file: all 64 subsets of 6 keys, against the full pairwise product in NumPy.
+"""The noise intruder at the paper's size: all 64 subsets of 6 keys, against the pairwise product in NumPy.
 
 Run `python benchmarks/noise_intruder.py`. Seconds depend on the machine; the ratio is taken within one run.
 """
@@ -48,12 +48,13 @@ def make_noisy(original: npt.NDArray[np.int64], percent: float, rng: np.random.G
 def pairwise(keys: npt.NDArray[np.int64], noisy: NoisyFile) -> Iterator[npt.NDArray[np.float64]]:
     """For every subset, the classes × records matrix of products, then its sums per confidential rank."""
     one_hot = np.eye(noisy.confidential_size)[noisy.confidential]
+    likelihoods = [noise[:, codes] for noise, codes in zip(noisy.transitions, noisy.keys.T, strict=True)]
     for size in range(keys.shape[1] + 1):
         for known in combinations(range(keys.shape[1]), size):
             classes = np.unique(keys[:, known], axis=0) if known else np.empty((1, 0), dtype=np.int64)
             product = np.ones((len(classes), len(keys)))
             for column, key in enumerate(known):
-                product *= noisy.transitions[key][classes[:, column]][:, noisy.keys[:, key]]
+                product *= likelihoods[key][classes[:, column]]
             weights = product @ one_hot
             yield weights / weights.sum(axis=1, keepdims=True)
 

@@ -78,9 +78,8 @@ def main() -> None:
     keys = original[:, :-1]
     files = {percent: make_noisy(original, percent, rng) for percent in (5, 20, 60, 100)}
     classes = run_sweep(keys, files[5])  # Also loads or compiles the kernel.
-    print(
-        f"{RECORDS:,} records, all {2 ** len(KEY_SIZES)} subsets of {len(KEY_SIZES)} keys, {classes:,} classes"
-    )
+    subsets = 2 ** len(KEY_SIZES)
+    print(f"{RECORDS:,} records, all {subsets} subsets of {len(KEY_SIZES)} keys, {classes:,} classes")
     seconds = {}
     for percent, noisy in files.items():
         seconds[percent] = best_of(5, partial(run_sweep, keys, noisy))

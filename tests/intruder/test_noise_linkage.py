@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from itertools import combinations
-from math import exp, inf, log, prod
+from math import comb, exp, inf, log, prod
 
 import numpy as np
 import pytest
@@ -221,6 +221,22 @@ def test_wide_noise_where_some_classes_need_logarithms_and_others_do_not():
     classes = [[200] * 5, [1] * 5, [390] * 5]
     expected = [logarithmic_weights(codes, noisy, range(5)) for codes in classes]
     np.testing.assert_allclose(linkage(classes, noisy, known=range(5)), expected, rtol=1e-9, atol=1e-200)
+
+
+def test_totals_near_the_smallest_double_keep_all_their_records():
+    # Products 4e-290, 2e-290 and 1e-291: plain doubles hold them, but only just.
+    noise = np.array([[1 - 3.1e-145, 2e-145, 1e-145, 1e-146], [1, 0, 0, 0]])
+    noisy = NoisyFile([[1, 1], [1, 2], [2, 3]], [noise] * 2, [0, 1, 2], 3)
+    np.testing.assert_allclose(
+        linkage([[0, 0]], noisy, known=[0, 1]), [np.array([40, 20, 1]) / 61], rtol=1e-9
+    )
+
+
+def test_what_is_possible_stays_possible_however_unlikely():
+    noisy = NoisyFile([[400], [598]], [transition(401, 400, edge="extend")], [0, 1], 2)
+    found = linkage([[200]], noisy, known=[0])
+    np.testing.assert_allclose(found[0, 1], comb(400, 398) / comb(400, 200), rtol=1e-12)
+    assert 0 < found[0, 1] < 1e-100
 
 
 def test_a_class_that_no_record_fits_is_named():

@@ -1,7 +1,7 @@
 """Compiled loops over packed cells: sort them, merge equal ones, drop a key, split them into classes.
 
 A cell is one uint64, ``[key | … | key | value | count]`` from the highest bit to the lowest. Sorting the words
-sorts the cells; adding a count to a word adds it to its cell.
+sorts the cells; adding a count to a word adds it to its cell. The top bit is never used, so no shift reaches 64.
 """
 
 from __future__ import annotations
@@ -124,8 +124,6 @@ def merge(left: UInts, right: UInts, out: UInts, count_bits: int) -> int:
 @njit(cache=True, nogil=True)
 def longest_segment(words: UInts, shift: int) -> int:
     """The longest run of words that agree above bit ``shift``."""
-    if shift >= 64:
-        return words.size
     by = np.uint64(shift)
     longest = start = 0
     for i in range(1, words.size + 1):
@@ -146,7 +144,6 @@ def drop_field(words: UInts, out: UInts, low_bit: int, width: int, count_bits: i
     count_shift = np.uint64(count_bits)
     count_mask = np.uint64((1 << count_bits) - 1)
     above = np.uint64(low_bit + width)
-    whole = low_bit + width >= 64  # the field is the top one: a shift by 64 bits is undefined
     entries = 1 << min(low_bit - count_bits, 62)
     dense = np.zeros(entries if entries <= _DENSE_ENTRIES and entries <= 4 * longest else 0, np.uint64)
     first = np.empty(longest, np.uint64)
@@ -155,13 +152,10 @@ def drop_field(words: UInts, out: UInts, low_bit: int, width: int, count_bits: i
     start = 0
     size = words.size
     while start < size:
-        high = np.uint64(0) if whole else words[start] >> above
+        high = words[start] >> above
         end = start + 1
-        if whole:
-            end = size
-        else:
-            while end < size and (words[end] >> above) == high:
-                end += 1
+        while end < size and (words[end] >> above) == high:
+            end += 1
         length = end - start
         head = high << np.uint64(low_bit)
         if length == 1:
@@ -221,30 +215,29 @@ def move_fields(words: UInts, out: UInts, from_bits: NDArray[np.int64], to_bits:
 @njit(cache=True, nogil=True)
 def count_classes(words: UInts, class_bit: int) -> int:
     """How many distinct classes (bits from ``class_bit`` up) the sorted words hold."""
-    if words.size == 0 or class_bit >= 64:
-        return min(words.size, 1)
     shift = np.uint64(class_bit)
-    classes = 1
+    classes = min(words.size, 1)
     for i in range(1, words.size):
         classes += (words[i] >> shift) != (words[i - 1] >> shift)
     return classes
 
 
 @njit(cache=True, nogil=True)
-def split(words: UInts, class_bit: int, count_bits: int, codes: UInts, starts: NDArray[np.int64],
+def split(words: UInts, class_bit: int, count_bits: int, starts: NDArray[np.int64],
           values: NDArray[np.int32], counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
-    """From sorted words to classes: code, where its cells start, size; and each cell's value and count."""
+    """From sorted words to classes: where its cells start, size; and each cell's value and count."""
     count_shift = np.uint64(count_bits)
     count_mask = np.uint64((1 << count_bits) - 1)
     value_mask = np.uint64((1 << (class_bit - count_bits)) - 1)
-    whole = class_bit >= 64
+    class_shift = np.uint64(class_bit)
+    current = np.uint64(0)
     at = -1
     for i in range(words.size):
         word = words[i]
-        code = np.uint64(0) if whole else word >> np.uint64(class_bit)
-        if at < 0 or codes[at] != code:
+        code = word >> class_shift
+        if at < 0 or current != code:
             at += 1
-            codes[at] = code
+            current = code
             starts[at] = i
             sizes[at] = 0
         count = np.int64(word & count_mask)

@@ -85,6 +85,12 @@ class Layout:
             places.append(bit)
         return places
 
+    def field(self, position: int | None) -> tuple[int, int]:
+        """Lowest bit and width of the key at ``position``; None: of the value."""
+        if position is None:
+            return self.count_bits, self.class_bit - self.count_bits
+        return self.key_bits[position], self.widths[position]
+
     def without(self, position: int) -> Layout:
         return self.of([p for p in range(len(self.radices)) if p != position])
 
@@ -130,6 +136,33 @@ class Cells:
         out = np.empty_like(self.words)
         kept = kernels.drop_field(self.words, out, low, width, self.layout.count_bits, longest)
         return Cells(self.layout.without(position), _shrunk(out, kept))
+
+    def occurring(self, position: int | None) -> NDArray[np.bool_]:
+        """Which codes of the key at ``position`` (None: of the value) occur."""
+        from equivoc.data import lattice_kernels as kernels
+
+        bit, width = self.layout.field(position)
+        seen = np.zeros(1 << width, np.bool_)
+        kernels.mark_field(self.words, bit, width, seen)
+        return seen[: self.layout.span if position is None else self.layout.radices[position]]
+
+    def recode(
+        self, tables: Sequence[NDArray[Any]], value_table: NDArray[Any], *, radices: Sequence[int], span: int
+    ) -> Cells | WideCells:
+        """The same cells under other codes: ``tables[k][code]`` for key ``k``, ``value_table[value]`` for the value.
+
+        A table must never fall: then the cells keep their order, and those that now agree lie side by side.
+        """
+        from equivoc.data import lattice_kernels as kernels
+
+        target = Layout(tuple(radices), span, self.layout.records)
+        if not target.fits:
+            raise InputError(f"{span:,} values and these keys need more than {WORD_BITS} bits: give a smaller domain")
+        words = self.words & np.uint64((1 << self.layout.count_bits) - 1)
+        for position, table in [*enumerate(tables), (None, value_table)]:
+            shifted = np.asarray(table, np.uint64) << np.uint64(target.field(position)[0])
+            kernels.add_field(self.words, words, *self.layout.field(position), shifted)
+        return Cells(target, _sorted_and_merged(words, target))
 
     def split(self) -> Split:
         """Where each class's cells lie, their values and counts, and the class's size."""
@@ -192,17 +225,29 @@ def pack_cells(
         layout.radices, layout.key_bits, strict=True)]
     value_digits = np.arange(layout.span, dtype=np.uint64) << np.uint64(layout.count_bits)
     waiting: list[NDArray[np.uint64]] = []
+    unsorted: list[NDArray[np.uint64]] = []
+
+    def settle() -> None:
+        waiting.append(_sorted_and_merged(np.concatenate(unsorted), layout))
+        unsorted.clear()
+
     for columns, values, counts in pieces:
         words = np.ones(len(values), np.uint64) if counts is None else counts.astype(np.uint64)
         kernels.add_digit(words, values, value_digits)
         for column, table in zip(columns, digits, strict=True):
             kernels.add_digit(words, column, table)
-        waiting.append(_sorted_and_merged(words, layout))
+        unsorted.append(words)
+        if sum(piece.size for piece in unsorted) < PIECE:
+            continue
+        settle()
         while len(waiting) > 1 and waiting[-2].size < 2 * waiting[-1].size:
             waiting.append(_merged(waiting.pop(), waiting.pop(), layout))
+    if unsorted or not waiting:
+        unsorted.append(np.empty(0, np.uint64))
+        settle()
     while len(waiting) > 1:
         waiting.append(_merged(waiting.pop(), waiting.pop(), layout))
-    return Cells(layout, waiting[0] if waiting else np.empty(0, np.uint64))
+    return Cells(layout, waiting[0])
 
 
 def _check_codes(columns: Sequence[NDArray[Any]], values: NDArray[Any], layout: Layout) -> None:

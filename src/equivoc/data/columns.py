@@ -6,7 +6,6 @@ integers and dates stay dates whatever kind of frame they came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,41 +30,47 @@ class Column:
     codes: Codes
     """The smallest unsigned type that holds them: a record costs a byte where there are up to 256 levels."""
 
-    def first_row(self, level: int) -> int:
-        """The first record that has the level."""
-        return int(np.argmax(self.codes == level))
-
     def kept(self, mask: NDArray[np.bool_]) -> Column:
         """The column of the records kept, with the levels that are left."""
         return arrange([self.codes[mask]], self.levels, order=self.levels)
 
 
-def encode(pieces: Iterable[pa.Array], *, name: str, order: pa.Array | None = None) -> Column:
-    """Levels and codes of a column that comes in pieces; ``order`` replaces the ascending order of its values.
+class Encoder:
+    """Takes a column piece by piece and gives its levels and codes.
 
     >>> import pyarrow as pa
-    >>> column = encode([pa.array(["b", None]), pa.array(["a"])], name="x")
+    >>> encoder = Encoder("x")
+    >>> encoder.add(pa.array(["b", None]))
+    >>> encoder.add(pa.array(["a"]))
+    >>> column = encoder.column()
     >>> column.levels.to_pylist(), column.codes.tolist()
     (['a', 'b', None], [1, 2, 0])
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
-    levels: pa.Array | None = None
-    chunks: list[Codes] = []
-    for piece in pieces:
-        found = pc.dictionary_encode(plain(piece, name=name), null_encoding="encode")
-        if levels is None:
-            levels, table = found.dictionary, np.arange(len(found.dictionary))
-        else:
-            fresh = found.dictionary.filter(pc.invert(pc.is_in(found.dictionary, value_set=levels)))
-            levels = pa.concat_arrays([levels, fresh]) if len(fresh) else levels
-            table = positions(found.dictionary, levels)
-        local = found.indices.to_numpy(zero_copy_only=False)
-        chunks.append(smallest(table, len(levels))[local])
-    if levels is None:
-        levels = pa.nulls(0)
-    return arrange(chunks, levels, order=order)
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._levels: pa.Array | None = None
+        self._chunks: list[Codes] = []
+
+    def add(self, piece: pa.Array) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = pc.dictionary_encode(plain(piece, name=self._name), null_encoding="encode")
+        if self._levels is None:
+            self._levels = found.dictionary
+        known = pc.is_in(found.dictionary, value_set=self._levels)
+        fresh = found.dictionary.filter(pc.invert(known))
+        if len(fresh):
+            self._levels = pa.concat_arrays([self._levels, fresh])
+        table = smallest(positions(found.dictionary, self._levels), len(self._levels))
+        self._chunks.append(table[found.indices.to_numpy(zero_copy_only=False)])
+
+    def column(self, *, order: pa.Array | None = None) -> Column:
+        """Levels in ascending order, or in the given one."""
+        import pyarrow as pa
+
+        return arrange(self._chunks, pa.nulls(0) if self._levels is None else self._levels, order=order)
 
 
 def arrange(chunks: list[Codes], levels: pa.Array, *, order: pa.Array | None = None) -> Column:

@@ -213,6 +213,22 @@ def move_fields(words: UInts, out: UInts, from_bits: NDArray[np.int64], to_bits:
 
 
 @njit(cache=True, nogil=True)
+def mark_field(words: UInts, bit: int, width: int, seen: NDArray[np.bool_]) -> None:
+    """Note which codes occur in the field."""
+    shift, mask = np.uint64(bit), np.uint64((1 << width) - 1)
+    for i in range(words.size):
+        seen[(words[i] >> shift) & mask] = True
+
+
+@njit(cache=True, nogil=True)
+def add_field(words: UInts, out: UInts, bit: int, width: int, table: UInts) -> None:
+    """``out += table[field of words]``: the field recoded and moved to where the table says."""
+    shift, mask = np.uint64(bit), np.uint64((1 << width) - 1)
+    for i in range(words.size):
+        out[i] += table[(words[i] >> shift) & mask]
+
+
+@njit(cache=True, nogil=True)
 def count_classes(words: UInts, class_bit: int) -> int:
     """How many distinct classes (bits from ``class_bit`` up) the sorted words hold."""
     shift = np.uint64(class_bit)

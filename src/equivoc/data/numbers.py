@@ -20,62 +20,50 @@ _CLOSE = 8 * np.finfo(np.float64).eps
 
 
 class Misfit(NamedTuple):
-    """A level that cannot be used, and why; whoever knows the rows says where it stands."""
+    """Levels that cannot be used, and why; whoever knows the rows says where they stand."""
 
-    level: int
+    levels: NDArray[np.int64]
     why: str
 
 
+# What a number looks like; "inf" and "nan" are words.
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_INFINITY = r"^[+-]?[iI][nN][fF]"
+
+
 def as_numbers(levels: pa.Array, *, name: str) -> Floats | Misfit:
-    """The levels (none of them null) as finite floats, or the first that is none.
+    """The levels (none of them null) as finite floats, or those that are none.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.array(["10", "x"]), name="salary")
-    Misfit(level=1, why='is not a number')
+    Misfit(levels=array([1]), why='is not a number')
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = levels.type
+    if pa.types.is_null(kind):
+        return np.empty(0)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        trimmed = pc.utf8_trim_whitespace(levels)
-        try:
-            numbers = pc.cast(trimmed, pa.float64())
-        except pa.ArrowInvalid:
-            return Misfit(_first_unreadable(trimmed), "is not a number")
-        return _finite(numbers.to_numpy(zero_copy_only=False))
-    if pa.types.is_boolean(kind):
+        texts = pc.utf8_trim_whitespace(levels)
+        infinite = _where(pc.match_substring_regex(texts, _INFINITY))
+        if infinite.size:
+            return Misfit(infinite, "is infinite")
+        words = _where(pc.invert(pc.match_substring_regex(texts, _NUMBER)))
+        if words.size:
+            return Misfit(words, "is not a number")
+        levels = pc.utf8_ltrim(texts, characters="+")
+    elif pa.types.is_boolean(kind):
         levels = pc.cast(levels, pa.int8())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        if pa.types.is_null(kind):
-            return np.empty(0)
         raise InputError(f"the confidential column {name!r} holds {kind} values: it must hold numbers")
-    return _finite(pc.cast(levels, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    numbers: Floats = pc.cast(levels, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    infinite = np.flatnonzero(np.isinf(numbers))
+    return Misfit(infinite, "is infinite") if infinite.size else numbers + 0.0
 
 
-def _finite(numbers: Floats) -> Floats | Misfit:
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if wrong.size:
-        level = int(wrong[0])
-        return Misfit(level, "is not a number" if np.isnan(numbers[level]) else "is infinite")
-    return numbers + 0.0
-
-
-def _first_unreadable(texts: pa.Array) -> int:
-    """Bisection: a prefix can be cast exactly if all its members can."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    good, bad = 0, len(texts)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        try:
-            pc.cast(texts[good:middle], pa.float64())
-        except pa.ArrowInvalid:
-            bad = middle
-        else:
-            good = middle
-    return good
+def _where(mask: pa.Array) -> NDArray[np.int64]:
+    return np.flatnonzero(mask.to_numpy(zero_copy_only=False))
 
 
 def check_step(round_to: float | None) -> None:
@@ -118,11 +106,11 @@ def as_domain(domain: Iterable[Any]) -> Floats:
 
 
 def place(numbers: Floats, domain: Floats) -> NDArray[np.int32] | Misfit:
-    """Each number's position in the domain, or the first that is not in it."""
+    """Each number's position in the domain, or those that are not in it."""
     right = np.clip(np.searchsorted(domain, numbers), 1, max(domain.size - 1, 1))
     nearer = numbers - domain[right - 1] <= np.abs(domain[np.minimum(right, domain.size - 1)] - numbers)
     at = np.minimum(np.where(nearer, right - 1, right), domain.size - 1)
     outside = np.flatnonzero(np.abs(domain[at] - numbers) > _CLOSE * np.abs(numbers))
     if outside.size:
-        return Misfit(int(outside[0]), "is not in the domain")
+        return Misfit(outside, "is not in the domain")
     return at.astype(np.int32)

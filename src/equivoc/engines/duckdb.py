@@ -62,6 +62,9 @@ class ParquetFile:
     def is_integer(self, name: str) -> bool:
         return self._described[self.names.index(name)][1] in _INTEGERS
 
+    def is_floating(self, name: str) -> bool:
+        return self._described[self.names.index(name)][1] in ("FLOAT", "DOUBLE")
+
     def table(self, statement: exp.Expression) -> pa.Table:
         """The statement's whole answer."""
         with _reading(self.path), _connection() as connection:

@@ -24,6 +24,13 @@ def offset(name: str, *, low: int, span: int) -> exp.Expression:
     return exp.func("COALESCE", small, exp.Literal.number(span))
 
 
+def number(name: str, *, floating: bool) -> exp.Expression:
+    """A numeric column with null in place of not-a-number."""
+    if not floating:
+        return column(name)
+    return exp.case().when(exp.IsNan(this=column(name)), exp.null()).else_(column(name))
+
+
 def rows(
     source: exp.Expression, columns: Mapping[str, exp.Expression], *, present: Sequence[exp.Expression] = ()
 ) -> exp.Select:

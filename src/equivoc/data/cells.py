@@ -1,9 +1,10 @@
 """The table every count comes from: how often each value occurs in each class, one word per cell.
 
-A *class* is a combination of key codes, a *cell* a class with a value. `Cells` keeps the cells sorted and packed into
-one unsigned 64-bit word each, ``[key | … | key | value | count]``; `WideCells` (in `data.wide_cells`) keeps them in
-columns, for tables whose fields need more bits than a word has. Both answer the same questions: `select` (other keys,
-in another order), `drop` (one key fewer), `split` (the classes) and `key_codes` (what the classes have in common).
+A *class* is a combination of key codes, a *cell* a class with a value. `Cells` keeps the cells sorted and
+packed into one unsigned 64-bit word each, ``[key | … | key | value | count]``; `WideCells` (in
+`data.wide_cells`) keeps them in columns, for tables whose fields need more bits than a word has. Both answer
+the same questions: `select` (other keys, in another order), `drop` (one key fewer), `split` (the classes) and
+`key_codes` (what the classes have in common).
 """
 
 from __future__ import annotations
@@ -148,16 +149,16 @@ class Cells:
 
     def recode(
         self, tables: Sequence[NDArray[Any]], value_table: NDArray[Any], *, radices: Sequence[int], span: int
-    ) -> Cells | WideCells:
-        """The same cells under other codes: ``tables[k][code]`` for key ``k``, ``value_table[value]`` for the value.
+    ) -> Cells:
+        """The same cells under other codes: ``tables[k][code]`` for key ``k``, ``value_table[value]`` for the
+        value.
 
         A table must never fall: then the cells keep their order, and those that now agree lie side by side.
+        The new fields must fit a word.
         """
         from equivoc.data import lattice_kernels as kernels
 
         target = Layout(tuple(radices), span, self.layout.records)
-        if not target.fits:
-            raise InputError(f"{span:,} values and these keys need more than {WORD_BITS} bits: give a smaller domain")
         words = self.words & np.uint64((1 << self.layout.count_bits) - 1)
         for position, table in [*enumerate(tables), (None, value_table)]:
             shifted = np.asarray(table, np.uint64) << np.uint64(target.field(position)[0])
@@ -214,15 +215,18 @@ def pack_cells(
     layout: Layout,
     pieces: Iterable[tuple[Sequence[NDArray[Any]], NDArray[Any], NDArray[np.int64] | None]],
 ) -> Cells:
-    """Count pieces of a table: key codes, values and (if a row stands for several records) counts of each piece.
+    """Count pieces of a table: key codes, values and (if a row stands for several records) counts of each
+    piece.
 
-    Sorted pieces wait until another of about the same length arrives, then merge: each cell is merged few times and
-    what is in memory is cells, not rows.
+    Sorted pieces wait until another of about the same length arrives, then merge: each cell is merged few
+    times and what is in memory is cells, not rows.
     """
     from equivoc.data import lattice_kernels as kernels
 
-    digits = [np.arange(radix, dtype=np.uint64) << np.uint64(bit) for radix, bit in zip(
-        layout.radices, layout.key_bits, strict=True)]
+    digits = [
+        np.arange(radix, dtype=np.uint64) << np.uint64(bit)
+        for radix, bit in zip(layout.radices, layout.key_bits, strict=True)
+    ]
     value_digits = np.arange(layout.span, dtype=np.uint64) << np.uint64(layout.count_bits)
     waiting: list[NDArray[np.uint64]] = []
     unsorted: list[NDArray[np.uint64]] = []
@@ -254,7 +258,9 @@ def _check_codes(columns: Sequence[NDArray[Any]], values: NDArray[Any], layout: 
     named = [*((f"key {i}", c, r) for i, (c, r) in enumerate(zip(columns, layout.radices, strict=True)))]
     for name, codes, radix in [*named, ("value", values, layout.span)]:
         if len(codes) != len(values):
-            raise InputError(f"the codes of {name} have {len(codes)} entries, but there are {len(values)} records")
+            raise InputError(
+                f"the codes of {name} have {len(codes)} entries, but there are {len(values)} records"
+            )
         if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < radix:
             raise InputError(f"the codes of {name} must lie in 0 … {radix - 1}")
 
@@ -266,9 +272,7 @@ def _sorted_and_merged(words: NDArray[np.uint64], layout: Layout) -> NDArray[np.
     return _shrunk(words, kept)
 
 
-def _merged(
-    left: NDArray[np.uint64], right: NDArray[np.uint64], layout: Layout
-) -> NDArray[np.uint64]:
+def _merged(left: NDArray[np.uint64], right: NDArray[np.uint64], layout: Layout) -> NDArray[np.uint64]:
     from equivoc.data import lattice_kernels as kernels
 
     out = np.empty(left.size + right.size, np.uint64)

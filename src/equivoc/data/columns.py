@@ -1,13 +1,13 @@
 """A column as levels and codes: its distinct values in ascending order, and which of them each record has.
 
-Null is a level of its own and comes last; not-a-number counts as null. Levels are Arrow arrays, so integers stay
-integers and dates stay dates whatever kind of frame they came from.
+Null is a level of its own and comes last; not-a-number counts as null. Levels are Arrow arrays, so integers
+stay integers and dates stay dates whatever kind of frame they came from.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 Codes = NDArray[np.unsignedinteger[Any]]
 # Beyond this, neighbouring integers share one float, so long numbers that do not fit an integer stay text.
 _EXACT_FLOAT = 2.0**53
+
+
+_Entry = TypeVar("_Entry", bound=np.generic)
+
+
+def fixed(array: NDArray[_Entry]) -> NDArray[_Entry]:
+    """The array, from now on read-only: what many share none may change."""
+    array.flags.writeable = False
+    return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +128,9 @@ def plain(values: pa.Array, *, name: str) -> pa.Array:
         return plain(pc.cast(values, kind.value_type), name=name)
     if pa.types.is_floating(kind):
         whole = pc.cast(values, pa.float64()) if pa.types.is_float16(kind) else values
-        return pc.if_else(pc.is_nan(whole), pa.scalar(None, whole.type), pc.add(whole, pa.scalar(0, whole.type)))
+        return pc.if_else(
+            pc.is_nan(whole), pa.scalar(None, whole.type), pc.add(whole, pa.scalar(0, whole.type))
+        )
     if pa.types.is_nested(kind):
         raise InputError(f"column {name!r} holds {kind} values: give a column with one value per record")
     if str(kind) in ("string_view", "binary_view"):
@@ -128,7 +139,7 @@ def plain(values: pa.Array, *, name: str) -> pa.Array:
 
 
 def typed(column: Column) -> Column:
-    """A column of text as what all of its values are: integers, numbers, truth values, dates, times, or text."""
+    """A column of text as what all its values are: integers, numbers, booleans, dates, times, or text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

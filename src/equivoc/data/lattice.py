@@ -1,8 +1,8 @@
 """Class counts for every subset of the keys, from one pass over the data.
 
-The subsets form a lattice, and the table of a subset is a sum over any finer one. Walking it depth first, each table
-comes from the finer one that adds the key with the fewest levels (the smallest of the finer tables, up to
-correlation), and only the tables between the finest and the current one are in memory.
+The subsets form a lattice, and the table of a subset is a sum over any finer one. Walking it depth first,
+each table comes from the finer one that adds the key with the fewest levels (the smallest of the finer
+tables, up to correlation), and only the tables between the finest and the current one are in memory.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def lattice(
 ) -> Iterator[tuple[tuple[int, ...], Cells | WideCells]]:
     """Yield ``(positions, cells)`` for every subset of the keys with ``min_size`` to ``max_size`` members.
 
-    ``positions`` are the subset's keys, by their place in ``finest``, those with most levels first; the cells are
-    sorted in that order. A table is freed when the walk leaves it, unless the caller keeps it.
+    ``positions`` are the subset's keys, by their place in ``finest``, those with most levels first; the cells
+    are sorted in that order. A table is freed when the walk leaves it, unless the caller keeps it.
 
     >>> import numpy as np
     >>> from equivoc.data.cells import count_cells
@@ -61,8 +61,8 @@ def _below(
 ) -> Iterator[tuple[tuple[int, ...], Cells | WideCells]]:
     """This table and all that come from it: it may drop one of its last ``droppable`` keys.
 
-    A child that dropped a key may drop only keys behind it, so each subset is reached once: from the table that adds
-    its last missing key, which has the fewest levels.
+    A child that dropped a key may drop only keys behind it, so each subset is reached once: from the table
+    that adds its last missing key, which has the fewest levels.
     """
     yield keys, cells
     if len(keys) <= min_size:

@@ -1,7 +1,8 @@
 """Compiled loops over packed cells: sort them, merge equal ones, drop a key, split them into classes.
 
-A cell is one uint64, ``[key | … | key | value | count]`` from the highest bit to the lowest. Sorting the words
-sorts the cells; adding a count to a word adds it to its cell. The top bit is never used, so no shift reaches 64.
+A cell is one uint64, ``[key | … | key | value | count]`` from the highest bit to the lowest. Sorting the
+words sorts the cells; adding a count to a word adds it to its cell. The top bit is never used, so no shift
+reaches 64.
 """
 
 from __future__ import annotations
@@ -137,8 +138,9 @@ def longest_segment(words: UInts, shift: int) -> int:
 def drop_field(words: UInts, out: UInts, low_bit: int, width: int, count_bits: int, longest: int) -> int:
     """Leave out the field of ``width`` bits that starts at ``low_bit``; how many cells ``out`` then holds.
 
-    The words are sorted, so those that agree above the field lie side by side: each such segment is put in order by
-    itself, by counting where its cells fill their range, by insertion where it is short, by digits otherwise.
+    The words are sorted, so those that agree above the field lie side by side: each such segment is put in
+    order by itself, by counting where its cells fill their range, by insertion where it is short, by digits
+    otherwise.
     """
     low_mask = np.uint64((1 << low_bit) - 1)
     count_shift = np.uint64(count_bits)
@@ -199,8 +201,14 @@ def drop_field(words: UInts, out: UInts, low_bit: int, width: int, count_bits: i
 
 
 @njit(cache=True, nogil=True)
-def move_fields(words: UInts, out: UInts, from_bits: NDArray[np.int64], to_bits: NDArray[np.int64],
-                widths: NDArray[np.int64], kept_bits: int) -> None:
+def move_fields(
+    words: UInts,
+    out: UInts,
+    from_bits: NDArray[np.int64],
+    to_bits: NDArray[np.int64],
+    widths: NDArray[np.int64],
+    kept_bits: int,
+) -> None:
     """Copy the lowest ``kept_bits`` (value and count) and each chosen field to its new place."""
     low_mask = np.uint64((1 << kept_bits) - 1)
     for i in range(words.size):
@@ -239,8 +247,15 @@ def count_classes(words: UInts, class_bit: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def split(words: UInts, class_bit: int, count_bits: int, starts: NDArray[np.int64],
-          values: NDArray[np.int32], counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+def split(
+    words: UInts,
+    class_bit: int,
+    count_bits: int,
+    starts: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> None:
     """From sorted words to classes: where its cells start, size; and each cell's value and count."""
     count_shift = np.uint64(count_bits)
     count_mask = np.uint64((1 << count_bits) - 1)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
-# Values this close (relatively) to a member of the domain, or to a half, are taken for it: 0.1 · 3 is not 0.3 exactly.
+# Values this close (relatively) to a member of the domain, or to a half, are taken for it: 0.1 · 3 is not 0.3
+# exactly.
 _CLOSE = 8 * np.finfo(np.float64).eps
 
 

@@ -29,10 +29,11 @@ _PROBE = 1 << 17
 class Records(Protocol):
     """Levels and codes of the role columns; records keep the order of the source's rows."""
 
-    dropped: int
-    """Rows left out for want of a confidential value."""
-
     def __len__(self) -> int: ...
+
+    @property
+    def dropped(self) -> int:
+        """Rows left out for want of a confidential value."""
 
     def levels(self, name: str) -> pa.Array: ...
 
@@ -42,7 +43,7 @@ class Records(Protocol):
         """A column as it is, one entry per record."""
 
     def cells(self) -> Cells | None:
-        """Cells of keys × the confidential column's own levels, where the engine has counted them; else None."""
+        """Cells of keys × the confidential column's levels, if the engine has counted them; else None."""
 
 
 def open_records(
@@ -92,8 +93,10 @@ def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missin
         for name, pieces in collected.items():
             pieces.append(batch.column(name))
     columns = {name: encoder.column(order=table.order(name)) for name, encoder in encoders.items()}
-    raws = {name: pa.chunked_array(pieces) if pieces else pa.chunked_array([], pa.null())
-            for name, pieces in collected.items()}
+    raws = {
+        name: pa.chunked_array(pieces) if pieces else pa.chunked_array([], pa.null())
+        for name, pieces in collected.items()
+    }
     if isinstance(table, CsvTable):
         columns = {name: c if name == names[-1] else typed(c) for name, c in columns.items()}
     confidential = columns[names[-1]]
@@ -110,8 +113,9 @@ def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missin
 class Coding(Protocol):
     """How one column of a file becomes integers."""
 
-    size: int
-    """Codes lie in 0 … size − 1."""
+    @property
+    def size(self) -> int:
+        """Codes lie in 0 … size − 1."""
 
     def expression(self) -> exp.Expression:
         """What the engine is to answer."""
@@ -203,7 +207,7 @@ class CountedRecords:
         at = 0
         for piece in self._stream(coding.expression()):
             found = coding.codes(piece)
-            if at + found.size > self.size or found.size and not 0 <= found.min() <= found.max() < coding.size:
+            if at + found.size > self.size or not np.all((found >= 0) & (found < coding.size)):
                 break
             codes[at : at + found.size] = table[found]
             at += found.size
@@ -243,11 +247,14 @@ def _count_parquet(
     codings: dict[str, Coding] = {}
     for name, low, high, filled in zip(whole, bounds[0::3], bounds[1::3], bounds[2::3], strict=True):
         if filled and high - low < _WIDEST_SPAN:
-            codings[name] = OffsetCoding(engine_names[name], low, high - low + 1, extent.schema.field(
-                1 + 3 * whole.index(name)).type)
+            codings[name] = OffsetCoding(
+                engine_names[name], low, high - low + 1, extent.schema.field(1 + 3 * whole.index(name)).type
+            )
     for name in names:
         if name not in codings:
-            listed = file.table(statements.distinct(file.source, engine_names[name])).column(0).combine_chunks()
+            listed = (
+                file.table(statements.distinct(file.source, engine_names[name])).column(0).combine_chunks()
+            )
             found = Encoder(name)
             found.add(listed)
             codings[name] = LevelCoding(engine_names[name], found.column().levels)
@@ -260,8 +267,15 @@ def _count_parquet(
     size = int(finest.split().sizes.sum()) if drop_missing else rows
     occurring = {name: finest.occurring(at) for at, name in enumerate(keys)}
     occurring[confidential] = finest.occurring(None)
-    return CountedRecords(file, ordered, occurring, _dense(finest, list(occurring.values())), size, rows - size,
-                          present if drop_missing else ())
+    return CountedRecords(
+        file,
+        ordered,
+        occurring,
+        _dense(finest, list(occurring.values())),
+        size,
+        rows - size,
+        present if drop_missing else (),
+    )
 
 
 def _dense(finest: Cells, occurring: Sequence[NDArray[np.bool_]]) -> Cells:
@@ -278,7 +292,8 @@ def _pieces(
 ) -> Iterator[tuple[list[NDArray[Any]], NDArray[Any], NDArray[np.int64] | None]]:
     """Coded keys, values and counts: counted by the engine where few rows differ, row by row where most do.
 
-    An engine's table of groups costs far more than a row's code, so grouping pays only if it shrinks the table.
+    An engine's table of groups costs far more than a row's code, so grouping pays only if it shrinks the
+    table.
     """
     from equivoc.engines import statements
 
@@ -288,7 +303,5 @@ def _pieces(
     probed = file.table(statements.count(coded.limit(_PROBE), names)).num_rows
     counting = probed < _PROBE // 8
     for batch in file.stream(statements.count(coded, names) if counting else coded):
-        *keys, values = (
-            coding.codes(batch.column(at)) for at, coding in enumerate(codings.values())
-        )
+        *keys, values = (coding.codes(batch.column(at)) for at, coding in enumerate(codings.values()))
         yield keys, values, batch.column(len(names)).to_numpy() if counting else None

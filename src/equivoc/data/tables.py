@@ -1,4 +1,4 @@
-"""What the caller handed in, whatever its kind: its column names, its columns as Arrow, and the way back to its kind."""
+"""What the caller handed in, whatever its kind: names, columns as Arrow, and the way back to its kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Table(Protocol):
         """The column's own order of values, where its type has one (ordered categories)."""
 
     def way_back(self, names: Sequence[str]) -> WayBack:
-        """From an Arrow table to the caller's kind of frame; the named columns get the types they came with."""
+        """From Arrow to the caller's kind of frame; the named columns get the types they came with."""
 
 
 def open_table(source: object) -> Table:
@@ -54,8 +54,8 @@ def open_table(source: object) -> Table:
         if loaded is not None and isinstance(source, getattr(loaded, class_name)):
             return wrap(source)
     raise InputError(
-        f"cannot read people from a {type(source).__name__}: give a path (CSV, Parquet), a pandas, polars or pyarrow "
-        "table, or a DuckDB relation"
+        f"cannot read people from a {type(source).__name__}: give a path (CSV, Parquet), "
+        "a pandas, polars or pyarrow table, or a DuckDB relation"
     )
 
 
@@ -264,7 +264,9 @@ def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
     with_nulls = {f.name for f, c in zip(table.schema, table.columns, strict=True) if c.null_count}
     columns = {}
     for name in table.column_names:
-        mapper = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get if name in with_nulls else None
+        mapper = (
+            {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get if name in with_nulls else None
+        )
         series = table.select([name]).to_pandas(types_mapper=mapper)[name]
         if name in dtypes and series.dtype != dtypes[name]:
             with suppress(TypeError, ValueError):

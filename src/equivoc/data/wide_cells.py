@@ -1,7 +1,7 @@
 """Cells whose fields do not fit one word: the classes' codes in columns, the cells as (class, value, count).
 
-Slower than packed cells, and needed only for many keys of many levels. Dropping keys leads back to packed cells as
-soon as what is left fits a word.
+Slower than packed cells, and needed only for many keys of many levels. Dropping keys leads back to packed
+cells as soon as what is left fits a word.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ class WideCells:
         return self.class_codes[self.classes[starts[:-1]]]
 
 
-def count_wide_cells(
-    columns: Sequence[NDArray[Any]], values: NDArray[Any], layout: Layout
-) -> WideCells:
+def count_wide_cells(columns: Sequence[NDArray[Any]], values: NDArray[Any], layout: Layout) -> WideCells:
     """Count the records of each cell, whatever the number of keys and levels."""
     records = len(values)
     key_codes = np.empty((records, len(columns)), np.int32)
@@ -98,7 +96,8 @@ def _lexicographic_ranks(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Each row's rank among the distinct rows, and one row of every rank.
 
-    Columns join from left to right; ranks are compressed to 0 … distinct − 1 whenever the next would overflow.
+    Columns join from left to right; ranks are compressed to 0 … distinct − 1 whenever the next would
+    overflow.
     """
     ranks = np.zeros(len(key_codes), np.int64)
     bound = 1

@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from equivoc.engines import statements
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,9 +77,11 @@ class ParquetFile:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file with a header, read as text: what its columns hold is for all their values to say, not a sample.
+    """A CSV file with a header, read as text: what its columns hold is for all their values to say, not a
+    sample.
 
-    The delimiter is whichever of comma, semicolon, tab and bar splits the header most. Only empty fields are null.
+    The delimiter is whichever of comma, semicolon, tab and bar splits the header most. Only empty fields are
+    null.
     """
 
     path: Path
@@ -110,6 +111,8 @@ class CsvFile:
     def stream(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The named columns as text, piece by piece, in order."""
         from sqlglot import exp
+
+        from equivoc.engines import statements
 
         delimiter, header = self._header
         quote = exp.Literal.string('"')

@@ -1,7 +1,7 @@
 """The SQL that reads and counts, built once for every engine.
 
-Each function returns a sqlglot expression; ``.sql(dialect=…)`` writes it for DuckDB, Spark or PostgreSQL. Column names
-are always quoted, so any name is safe.
+Each function returns a sqlglot expression; ``.sql(dialect=…)`` writes it for DuckDB, Spark or PostgreSQL.
+Column names are always quoted, so any name is safe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def offset(name: str, *, low: int, span: int) -> exp.Expression:
     """An integer column as its distance from its least value: 0 … span − 1, and span for null."""
     distance = exp.Sub(this=exp.cast(column(name), "BIGINT"), expression=exp.Literal.number(low))
     small = exp.cast(exp.paren(distance), "SMALLINT" if span < 2**15 else "INT")
-    return exp.func("COALESCE", small, exp.Literal.number(span))
+    return exp.Coalesce(this=small, expressions=[exp.Literal.number(span)])
 
 
 def number(name: str, *, floating: bool) -> exp.Expression:
@@ -34,10 +34,14 @@ def number(name: str, *, floating: bool) -> exp.Expression:
 def rows(
     source: exp.Expression, columns: Mapping[str, exp.Expression], *, present: Sequence[exp.Expression] = ()
 ) -> exp.Select:
-    """The named expressions of every row, in the table's own order; rows where one of ``present`` is null left out."""
+    """The named expressions of every row in which none of ``present`` is null, in the table's order."""
     chosen = exp.select(*(expression.as_(name, quoted=True) for name, expression in columns.items()))
     chosen = chosen.from_(source)
-    return chosen.where(*(expression.copy().is_(exp.null()).not_() for expression in present)) if present else chosen
+    return (
+        chosen.where(*(expression.copy().is_(exp.null()).not_() for expression in present))
+        if present
+        else chosen
+    )
 
 
 def count(coded: exp.Select, names: Sequence[str]) -> exp.Select:
@@ -57,7 +61,7 @@ def distinct(source: exp.Expression, name: str) -> exp.Select:
 
 
 def extent(source: exp.Expression, names: Sequence[str]) -> exp.Select:
-    """One row: the number of rows, then least value, greatest value and number of non-null values of each column."""
+    """One row: how many rows; then each column's least value, greatest value and number of non-nulls."""
     wanted: list[exp.Expression] = [exp.cast(exp.Count(this=exp.Star()), "BIGINT")]
     for name in names:
         wanted += [exp.Min(this=column(name)), exp.Max(this=column(name))]

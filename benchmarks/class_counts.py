@@ -2,9 +2,9 @@
 
     python benchmarks/class_counts.py                 # 10 million rows
     python benchmarks/class_counts.py --large         # and 100 million
-    python benchmarks/class_counts.py --spread even   # every level equally likely: the most cells there can be
+    python benchmarks/class_counts.py --spread even   # every level equally likely: the most cells possible
 
-Every measurement runs in a process of its own, after the kernels are compiled, so that its peak memory is its own.
+Every measurement runs in its own process, after the kernels are compiled, so that its peak memory is its own.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class Microdata:
     def finest(
         self, *, values: NDArray[np.integer[Any]] | None = None, span: int | None = None
     ) -> Cells | WideCells:
-        """The cells of all keys × the confidential values, or × other codes (one per record, below ``span``)."""
+        """The cells of all keys × the confidential values, or × other codes (one per record, < ``span``)."""
         if values is not None:
             if span is None:
                 span = int(values.max()) + 1

@@ -176,6 +176,8 @@ def test_lattice_of_people_agrees_with_classes_and_takes_other_codes() -> None:
         assert classes.counts.shape[1] == 7
         assert classes.counts.sum(axis=0).tolist() == [*np.bincount(other), 0, 0, 0, 0, 0]
         assert np.array_equal(classes.sizes, people.classes(classes.known).sizes)
+        again = people.classes(classes.known, values=other, span=7)
+        assert (classes.counts != again.counts).nnz == 0
 
 
 def test_codes_that_cannot_be() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import pickle
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -350,3 +351,11 @@ def test_csv_delimiters_byte_order_mark_and_brackets_in_the_path(delimiter: str,
 def test_rounding_is_half_up(value: float, step: float, rounded: float) -> None:
     people = Microdata(pa.table({"x": [value]}), confidential="x", round_to=step)
     assert people.values.tolist() == [rounded]
+
+
+def test_people_travel_to_another_process(make: Make) -> None:
+    people = Microdata(make(PEOPLE), confidential="salary", keys=["sex", "age"], drop_missing=True)
+    copy = pickle.loads(pickle.dumps(people))
+    assert copy.codes.tolist() == people.codes.tolist()
+    assert copy.classes(["age", "sex"]).sizes.tolist() == people.classes(["age", "sex"]).sizes.tolist()
+    assert rows(copy.frame) == rows(people.frame)

@@ -29,7 +29,7 @@ PIECE = 1 << 24
 class Split(NamedTuple):
     """The classes of a table of cells, in lexicographic order."""
 
-    starts: NDArray[np.int64]
+    starts: NDArray[Any]
     """Where each class's cells start; one more entry than classes."""
     values: NDArray[np.int32]
     """The value of each cell, ascending within a class."""
@@ -109,6 +109,11 @@ class Cells:
     def __len__(self) -> int:
         return self.words.size
 
+    @property
+    def total(self) -> int:
+        """How many records there are."""
+        return int((self.words & np.uint64((1 << self.layout.count_bits) - 1)).sum())
+
     def select(self, positions: Sequence[int]) -> Cells:
         """The cells of the keys at ``positions``, in that order; the other keys are summed over."""
         from equivoc.data import lattice_kernels as kernels
@@ -159,6 +164,8 @@ class Cells:
         from equivoc.data import lattice_kernels as kernels
 
         target = Layout(tuple(radices), span, self.layout.records)
+        if target == self.layout and all(_is_identity(table) for table in (*tables, value_table)):
+            return self
         words = self.words & np.uint64((1 << self.layout.count_bits) - 1)
         for position, table in [*enumerate(tables), (None, value_table)]:
             shifted = np.asarray(table, np.uint64) << np.uint64(target.field(position)[0])
@@ -171,14 +178,14 @@ class Cells:
 
         class_bit = self.layout.class_bit
         classes = kernels.count_classes(self.words, class_bit)
-        starts = np.zeros(classes + 1, np.int64)
+        starts: NDArray[Any] = np.zeros(classes + 1, np.int32 if self.words.size < 2**31 else np.int64)
         sizes = np.empty(classes, np.int64)
         values = np.empty(self.words.size, np.int32)
         counts = np.empty(self.words.size, np.int64)
         kernels.split(self.words, class_bit, self.layout.count_bits, starts, values, counts, sizes)
         return Split(starts, values, counts, sizes)
 
-    def key_codes(self, starts: NDArray[np.int64]) -> NDArray[np.int32]:
+    def key_codes(self, starts: NDArray[Any]) -> NDArray[np.int32]:
         """Classes × keys: each class's level of each key, given where the classes start."""
         firsts = self.words[starts[:-1]]
         key_codes = np.empty((firsts.size, len(self.layout.radices)), np.int32, order="F")
@@ -223,11 +230,6 @@ def pack_cells(
     """
     from equivoc.data import lattice_kernels as kernels
 
-    digits = [
-        np.arange(radix, dtype=np.uint64) << np.uint64(bit)
-        for radix, bit in zip(layout.radices, layout.key_bits, strict=True)
-    ]
-    value_digits = np.arange(layout.span, dtype=np.uint64) << np.uint64(layout.count_bits)
     waiting: list[NDArray[np.uint64]] = []
     unsorted: list[NDArray[np.uint64]] = []
 
@@ -237,9 +239,9 @@ def pack_cells(
 
     for columns, values, counts in pieces:
         words = np.ones(len(values), np.uint64) if counts is None else counts.astype(np.uint64)
-        kernels.add_digit(words, values, value_digits)
-        for column, table in zip(columns, digits, strict=True):
-            kernels.add_digit(words, column, table)
+        kernels.add_codes(words, values, layout.count_bits)
+        for column, bit in zip(columns, layout.key_bits, strict=True):
+            kernels.add_codes(words, column, bit)
         unsorted.append(words)
         if sum(piece.size for piece in unsorted) < PIECE:
             continue
@@ -277,6 +279,10 @@ def _merged(left: NDArray[np.uint64], right: NDArray[np.uint64], layout: Layout)
 
     out = np.empty(left.size + right.size, np.uint64)
     return _shrunk(out, kernels.merge(left, right, out, layout.count_bits))
+
+
+def _is_identity(table: NDArray[Any]) -> bool:
+    return np.array_equal(table, np.arange(table.size))
 
 
 def _shrunk(words: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:

@@ -51,11 +51,8 @@ class Classes:
 
         starts, values, counts, sizes = self._split
         # scipy wants one type for both index arrays.
-        starts = starts.astype(np.int32) if counts.size < 2**31 else starts
-        matrix = csr_array(
-            (counts, values.astype(starts.dtype, copy=False), starts),
-            shape=(sizes.size, self.cells.layout.span),
-        )
+        indices = values.astype(starts.dtype, copy=False)
+        matrix = csr_array((counts, indices, starts), shape=(sizes.size, self.cells.layout.span))
         matrix.has_sorted_indices = True
         return matrix
 

@@ -33,7 +33,7 @@ def lattice(
     >>> sex, age, salary = np.array([0, 1, 1]), np.array([0, 1, 2]), np.array([0, 0, 1])
     >>> finest = count_cells([sex, age], salary, radices=[2, 3], span=2)
     >>> [(keys, cells.split().sizes.tolist()) for keys, cells in lattice(finest)]
-    [((1, 0), [1, 1, 1]), ((0,), [1, 2]), ((1,), [1, 1, 1]), ((), [3])]
+    [((1, 0), [1, 1, 1]), ((1,), [1, 1, 1]), ((0,), [1, 2]), ((), [3])]
     """
     radices = finest.layout.radices
     most = len(radices) if max_size is None else min(max_size, len(radices))
@@ -67,6 +67,6 @@ def _below(
     yield keys, cells
     if len(keys) <= min_size:
         return
-    for behind in range(droppable - 1, -1, -1):
+    for behind in range(droppable):
         position = len(keys) - 1 - behind
         yield from _below(cells.drop(position), keys[:position] + keys[position + 1 :], behind, min_size)

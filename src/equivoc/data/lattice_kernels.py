@@ -21,10 +21,11 @@ _DIGIT_BITS = 11
 
 
 @njit(cache=True, nogil=True)
-def add_digit(words: UInts, codes: NDArray[np.generic], table: UInts) -> None:
-    """``words += table[codes]``, without a temporary."""
+def add_codes(words: UInts, codes: NDArray[np.generic], bit: int) -> None:
+    """``words += codes << bit``, without a temporary."""
+    shift = np.uint64(bit)
     for i in range(words.size):
-        words[i] += table[codes[i]]
+        words[i] += np.uint64(codes[i]) << shift
 
 
 @njit(cache=True, nogil=True)
@@ -251,7 +252,7 @@ def split(
     words: UInts,
     class_bit: int,
     count_bits: int,
-    starts: NDArray[np.int64],
+    starts: NDArray[np.signedinteger],
     values: NDArray[np.int32],
     counts: NDArray[np.int64],
     sizes: NDArray[np.int64],

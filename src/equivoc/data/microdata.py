@@ -180,22 +180,28 @@ class Microdata:
             columns.setdefault(self._weights_name, self._weights)
         return self.like(columns)
 
-    def classes(self, known: Sequence[str]) -> Classes:
-        """The classes of people who agree on the ``known`` keys ([]: one class) and the values in each."""
+    def classes(
+        self,
+        known: Sequence[str],
+        *,
+        values: NDArray[np.integer[Any]] | None = None,
+        span: int | None = None,
+    ) -> Classes:
+        """The classes of people who agree on the ``known`` keys ([]: one class) and the values in each.
+
+        With ``values``, these codes (one per record, below ``span``) are counted, not the confidential ones.
+        """
         known = self._checked_known(known)
+        if values is not None:
+            return Classes(known, self, self._count(known, values, span))
         if known not in self._classes:
-            cells = self.finest().select([self._keys.index(name) for name in known])
+            order = self._records.key_order
+            cells = self._cells().select([order.index(name) for name in known])
             self._classes[known] = Classes(known, self, cells)
         return self._classes[known]
 
-    def finest(
-        self, *, values: NDArray[np.integer[Any]] | None = None, span: int | None = None
-    ) -> Cells | WideCells:
-        """The cells of all keys × the confidential values, or × other codes (one per record, < ``span``)."""
-        if values is not None:
-            if span is None:
-                span = int(values.max()) + 1
-            return self._count(values, span)
+    def _cells(self) -> Cells | WideCells:
+        """The confidential values in the classes of all keys, in the records' order of keys."""
         if self._finest is None:
             counted = self._records.cells()
             span = self._values.size
@@ -204,12 +210,17 @@ class Microdata:
                 same = [np.arange(radix) for radix in radices]
                 self._finest = counted.recode(same, self._value_of_level, radices=radices, span=span)
             else:
-                self._finest = self._count(self.codes, span)
+                self._finest = self._count(self._records.key_order, self.codes, span)
         return self._finest
 
-    def _count(self, values: NDArray[np.integer[Any]], span: int) -> Cells | WideCells:
-        columns = [self._records.codes(name) for name in self._keys]
-        radices = [len(self._records.levels(name)) for name in self._keys]
+    def _count(
+        self, known: Sequence[str], values: NDArray[np.integer[Any]], span: int | None
+    ) -> Cells | WideCells:
+        columns = [self._records.codes(name) for name in known]
+        radices = [len(self._records.levels(name)) for name in known]
+        values = np.asarray(values)
+        if span is None:
+            span = int(values.max()) + 1
         return count_cells(columns, values, radices=radices, span=span)
 
     def lattice(
@@ -226,9 +237,10 @@ class Microdata:
         keys in the order of ``.known``: those with most levels first. With ``values``, these codes are
         counted instead of the confidential ones.
         """
-        finest = self.finest(values=values, span=span)
+        order = self._records.key_order
+        finest = self._cells() if values is None else self._count(order, values, span)
         for positions, cells in lattice(finest, min_size=min_size, max_size=max_size):
-            yield Classes(tuple(self._keys[p] for p in positions), self, cells)
+            yield Classes(tuple(order[p] for p in positions), self, cells)
 
     def _checked_known(self, known: Sequence[str]) -> tuple[str, ...]:
         if isinstance(known, str):

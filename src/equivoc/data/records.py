@@ -42,6 +42,10 @@ class Records(Protocol):
     def raw(self, name: str) -> pa.ChunkedArray:
         """A column as it is, one entry per record."""
 
+    @property
+    def key_order(self) -> tuple[str, ...]:
+        """The keys, those with most levels first: the order in which they are counted."""
+
     def cells(self) -> Cells | None:
         """Cells of keys × the confidential column's levels, if the engine has counted them; else None."""
 
@@ -62,8 +66,14 @@ class HeldRecords:
     """Every record's codes in memory: frames, relations and CSV files."""
 
     columns: Mapping[str, Column]
+    """The keys, and last the confidential column."""
     raws: Mapping[str, pa.ChunkedArray]
     dropped: int
+
+    @property
+    def key_order(self) -> tuple[str, ...]:
+        keys = list(self.columns)[:-1]
+        return tuple(sorted(keys, key=lambda name: -len(self.columns[name].levels)))
 
     def __len__(self) -> int:
         return next(iter(self.columns.values())).codes.size
@@ -186,6 +196,7 @@ class CountedRecords:
     """Records left in a Parquet file: counted there, and read only when their codes are asked for."""
 
     file: ParquetFile
+    key_order: tuple[str, ...]
     codings: Mapping[str, Coding]
     occurring: Mapping[str, NDArray[np.bool_]]
     finest: Cells
@@ -258,24 +269,21 @@ def _count_parquet(
             found = Encoder(name)
             found.add(listed)
             codings[name] = LevelCoding(engine_names[name], found.column().levels)
-    present = [statements.number(engine_names[confidential], floating=file.is_floating(confidential))]
-    layout = Layout(tuple(codings[name].size for name in keys), codings[confidential].size, rows)
+    order = tuple(sorted(keys, key=lambda name: -codings[name].size))
+    layout = Layout(tuple(codings[name].size for name in order), codings[confidential].size, rows)
     if not layout.fits:
         return None
-    ordered = {name: codings[name] for name in names}
-    finest = pack_cells(layout, _pieces(file, ordered, present if drop_missing else ()))
-    size = int(finest.split().sizes.sum()) if drop_missing else rows
-    occurring = {name: finest.occurring(at) for at, name in enumerate(keys)}
+    ordered = {name: codings[name] for name in (*order, confidential)}
+    present: list[exp.Expression] = []
+    if drop_missing:
+        floating = file.is_floating(confidential)
+        present = [statements.number(engine_names[confidential], floating=floating)]
+    finest = pack_cells(layout, _pieces(file, ordered, present))
+    occurring = {name: finest.occurring(at) for at, name in enumerate(order)}
     occurring[confidential] = finest.occurring(None)
-    return CountedRecords(
-        file,
-        ordered,
-        occurring,
-        _dense(finest, list(occurring.values())),
-        size,
-        rows - size,
-        present if drop_missing else (),
-    )
+    finest = _dense(finest, list(occurring.values()))
+    size = finest.total
+    return CountedRecords(file, order, ordered, occurring, finest, size, rows - size, present)
 
 
 def _dense(finest: Cells, occurring: Sequence[NDArray[np.bool_]]) -> Cells:

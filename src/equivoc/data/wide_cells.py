@@ -54,9 +54,9 @@ class WideCells:
         sizes = np.add.reduceat(self.counts, starts[:-1]) if found else np.empty(0, np.int64)
         return Split(starts, self.values, self.counts, sizes)
 
-    def key_codes(self, starts: NDArray[np.int64]) -> NDArray[np.int32]:
+    def key_codes(self, starts: NDArray[Any]) -> NDArray[np.int32]:
         """Classes × keys: each class's level of each key."""
-        return self.class_codes[self.classes[starts[:-1]]]
+        return np.asarray(self.class_codes[self.classes[starts[:-1]]])
 
 
 def count_wide_cells(columns: Sequence[NDArray[Any]], values: NDArray[Any], layout: Layout) -> WideCells:

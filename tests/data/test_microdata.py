@@ -90,7 +90,7 @@ def test_every_kind_gives_the_same_classes(make: Make) -> None:
         counts = classes.counts.tocoo()
         found = {
             (found_keys[row], int(people.values[column])): int(n)
-            for row, column, n in zip(*counts.coords, counts.data, strict=True)
+            for row, column, n in zip(counts.row, counts.col, counts.data, strict=True)
         }
         assert found == dict(expected)
         assert classes.counts.dtype == np.int64

@@ -84,18 +84,20 @@ class Encoder:
 
 def arrange(chunks: list[Codes], levels: pa.Array, *, order: pa.Array | None = None) -> Column:
     """Put levels in order, join equal ones, leave out those that no record has, and recode accordingly."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     used = np.zeros(len(levels), np.bool_)
     for chunk in chunks:
         used[np.flatnonzero(np.bincount(chunk, minlength=len(levels)))] = True
-    occurring = pc.unique(levels.filter(used))
+    occurring = pc.unique(levels.filter(pa.array(used)))
     if order is None:
         # Sorting by Arrow: text by code point, null last.
         occurring = occurring.take(pc.array_sort_indices(occurring, null_placement="at_end"))
     else:
         rank = positions(occurring, order)
-        occurring = occurring.take(np.argsort(np.where(rank < 0, len(order), rank), kind="stable"))
+        by_rank = np.argsort(np.where(rank < 0, len(order), rank), kind="stable")
+        occurring = occurring.take(pa.array(by_rank))
     table = smallest(np.maximum(positions(levels, occurring), 0), len(occurring))
     codes = np.empty(sum(map(len, chunks)), table.dtype)
     at = 0

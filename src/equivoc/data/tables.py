@@ -220,9 +220,7 @@ class RelationTable:
         return pa.array(kind.children[0][1], pa.string()) if kind.id == "enum" else None
 
     def way_back(self, names: Sequence[str]) -> WayBack:
-        import duckdb
-
-        return duckdb.from_arrow
+        return _to_relation
 
 
 def _cast_columns(table: pa.Table, kinds: dict[str, Any]) -> pa.Table:
@@ -239,6 +237,12 @@ def _cast_columns(table: pa.Table, kinds: dict[str, Any]) -> pa.Table:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue  # rounding made fractions of integers, say: the values decide
     return table
+
+
+def _to_relation(table: pa.Table) -> Any:
+    import duckdb
+
+    return duckdb.from_arrow(table)
 
 
 def _to_polars(table: pa.Table, kinds: dict[str, Any]) -> Any:

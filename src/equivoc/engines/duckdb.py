@@ -155,10 +155,12 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.RecordBatch]:
-    relation = connection.sql(sql)
-    # The newer name; DuckDB before 1.4 has the older only.
-    newer = hasattr(type(relation), "to_arrow_reader")
-    reader = relation.to_arrow_reader(BATCH) if newer else relation.fetch_record_batch(BATCH)
+    import duckdb
+
+    if hasattr(duckdb.DuckDBPyRelation, "to_arrow_reader"):
+        reader = connection.sql(sql).to_arrow_reader(BATCH)
+    else:  # DuckDB 1.x
+        reader = connection.execute(sql).fetch_record_batch(BATCH)
     yield from reader
 
 

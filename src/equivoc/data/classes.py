@@ -1,0 +1,87 @@
+"""The groups of people whom an intruder cannot tell apart, and the confidential values that occur in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.columns import fixed
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from equivoc.data.cells import Cells, Split
+    from equivoc.data.microdata import Microdata
+    from equivoc.data.wide_cells import WideCells
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """One class per combination of the known keys' values that occurs, in lexicographic order of levels.
+
+    A null is a value like any other. With no known key there is one class: everyone.
+    """
+
+    known: tuple[str, ...]
+    """The keys that the intruder knows; the first sorts first."""
+    people: Microdata = field(repr=False)
+    cells: Cells | WideCells = field(repr=False)
+
+    def __len__(self) -> int:
+        """How many classes there are."""
+        return self.sizes.size
+
+    @cached_property
+    def _split(self) -> Split:
+        return self.cells.split()
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many records each class has."""
+        return fixed(self._split.sizes)
+
+    @cached_property
+    def counts(self) -> csr_array:
+        """Classes × values: how many records of the class have the value. Columns ascend within a row."""
+        from scipy.sparse import csr_array
+
+        starts, values, counts, sizes = self._split
+        # scipy wants one type for both index arrays.
+        indices = values.astype(starts.dtype, copy=False)
+        matrix = csr_array((counts, indices, starts), shape=(sizes.size, self.cells.layout.span))
+        matrix.has_sorted_indices = True
+        return matrix
+
+    @cached_property
+    def key_codes(self) -> NDArray[np.int32]:
+        """Classes × known keys: the position of the class's value among the key's levels."""
+        return fixed(self.cells.key_codes(self._split.starts))
+
+    @cached_property
+    def keys(self) -> Any:
+        """The classes' key values: a frame of the kind that went in, with the columns ``known``."""
+        columns = {
+            name: self.people.decode(name, codes)
+            for name, codes in zip(self.known, self.key_codes.T, strict=True)
+        }
+        return self.people.like(columns)
+
+    @cached_property
+    def of_record(self) -> NDArray[np.int32]:
+        """The class of every record, in the records' order."""
+        from equivoc.data.members import class_of_records
+
+        columns = [self.people.key_codes(name) for name in self.known]
+        return fixed(class_of_records(self.key_codes, columns, len(self.people)))
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The sum of the survey weights of each class; None without weights."""
+        if self.people.weights is None:
+            return None
+        sums = np.bincount(self.of_record, weights=self.people.weights, minlength=len(self))
+        return fixed(np.asarray(sums, np.float64))

@@ -1,0 +1,49 @@
+"""Which class a record belongs to: each record's key codes looked up among the classes'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LIMIT = 2**62
+# Records are looked up in pieces of this many, to bound the working memory.
+_PIECE = 1 << 22
+
+
+def class_of_records(
+    key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], records: int
+) -> NDArray[np.int32]:
+    """The row of ``key_codes`` (classes × keys, sorted) that agrees with each record's codes.
+
+    >>> class_of_records(np.array([[0, 1], [2, 0]], np.int32), [np.array([2, 0, 2]), np.array([0, 1, 0])], 3)
+    array([1, 0, 1], dtype=int32)
+    """
+    found = np.zeros(records, np.int32)
+    for at in range(0, records, _PIECE):
+        piece = [column[at : at + _PIECE] for column in columns]
+        found[at : at + _PIECE] = _lookup(key_codes, piece, min(_PIECE, records - at))
+    return found
+
+
+def _lookup(key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], records: int) -> NDArray[Any]:
+    """Join the keys into one code, compressed to ranks among the classes where it would overflow."""
+    of_class = np.zeros(len(key_codes), np.int64)
+    of_record = np.zeros(records, np.int64)
+    bound = 1
+    for class_column, record_column in zip(key_codes.T, columns, strict=True):
+        radix = int(class_column.max()) + 1
+        if bound * radix > _LIMIT:
+            distinct, of_class = np.unique(of_class, return_inverse=True)
+            of_record = np.searchsorted(distinct, of_record)
+            bound = len(distinct)
+        of_class = of_class * radix + class_column
+        of_record = of_record * radix + record_column
+        bound *= radix
+    if bound <= 4 * records + 1024:
+        table = np.zeros(bound, np.int32)
+        table[of_class] = np.arange(len(of_class))
+        return table[of_record]
+    return np.searchsorted(of_class, of_record)

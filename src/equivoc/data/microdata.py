@@ -1,0 +1,279 @@
+"""People in a table, with the roles of its columns: what is confidential, and what an intruder may know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data import numbers
+from equivoc.data.cells import Cells, count_cells
+from equivoc.data.classes import Classes
+from equivoc.data.columns import fixed
+from equivoc.data.lattice import lattice
+from equivoc.data.records import open_records
+from equivoc.data.roles import checked_roles, checked_weights, nearest, place_values
+from equivoc.data.tables import open_table
+from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+
+    import pyarrow as pa
+
+    from equivoc.data.wide_cells import WideCells
+
+
+class Microdata:
+    """One record per person: a confidential number, and keys that an intruder may know.
+
+    ``source`` is a path (CSV with a header, Parquet), a pandas, polars or pyarrow table, or a DuckDB
+    relation; frames that come back are of that kind (a path: pandas). ``domain`` lists the values that the
+    confidential attribute can take; without it, those that occur. ``round_to`` first rounds each value to its
+    nearest multiple (a half goes up). ``weights`` names a column of survey weights. A null key is a value of
+    its own; a null confidential value is refused, or its row left out with ``drop_missing=True``.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [30, 41, 30], "salary": [12, 27, 9]})
+    >>> people = Microdata(frame, confidential="salary", keys=["age"], round_to=10)
+    >>> people.values, people.classes(["age"]).sizes
+    (array([10., 30.]), array([2, 1]))
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        confidential: str,
+        keys: Iterable[str] = (),
+        domain: Iterable[float] | None = None,
+        round_to: float | None = None,
+        weights: str | None = None,
+        drop_missing: bool = False,
+    ) -> None:
+        numbers.check_step(round_to)
+        given = None if domain is None else numbers.as_domain(domain)
+        table = open_table(source)
+        self._keys = checked_roles(table, confidential=confidential, keys=keys, weights=weights)
+        self._confidential = confidential
+        self._weights_name = weights
+        self._records = open_records(
+            table,
+            keys=self._keys,
+            confidential=confidential,
+            raw=[] if weights is None else [weights],
+            drop_missing=drop_missing,
+        )
+        if not len(self._records):
+            raise InputError(
+                f"no record has a value in {confidential!r}: all {self._records.dropped} rows were dropped"
+                if self._records.dropped
+                else "the table has no records, only column names: give at least one record"
+            )
+        self._rebuild = table.way_back(self.names)
+        self._values, self._value_of_level = place_values(
+            self._records, confidential, given=given, round_to=round_to
+        )
+        self._weights = None if weights is None else checked_weights(self._records, weights)
+        self._key_codes: dict[str, NDArray[np.int32]] = {}
+        self._levels: dict[str, tuple[Any, ...]] = {}
+        self._classes: dict[tuple[str, ...], Classes] = {}
+        self._codes: NDArray[np.int32] | None = None
+        self._finest: Cells | WideCells | None = None
+
+    def __len__(self) -> int:
+        """How many records there are."""
+        return len(self._records)
+
+    def __repr__(self) -> str:
+        keys = ", ".join(self._keys) or "none"
+        return f"<Microdata: {len(self):,} records, confidential {self._confidential}, keys {keys}>"
+
+    @property
+    def confidential(self) -> str:
+        """The confidential column's name."""
+        return self._confidential
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key columns' names."""
+        return self._keys
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns with a role: keys, confidential, weights."""
+        weights = () if self._weights_name is None else (self._weights_name,)
+        return tuple(dict.fromkeys((*self._keys, self._confidential, *weights)))
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The confidential attribute's domain D, ascending."""
+        return self._values
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Each record's survey weight; None without weights."""
+        return self._weights
+
+    @property
+    def dropped(self) -> int:
+        """How many rows were left out for want of a confidential value."""
+        return self._records.dropped
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """The position of each record's confidential value in `values`, in row order."""
+        if self._codes is None:
+            self._codes = fixed(self._value_of_level[self._records.codes(self._confidential)])
+        return self._codes
+
+    def key_codes(self, name: str) -> NDArray[np.int32]:
+        """The position of each record's key value in ``levels(name)``, in row order."""
+        self._check_key(name)
+        if name not in self._key_codes:
+            self._key_codes[name] = fixed(self._records.codes(name).astype(np.int32))
+        return self._key_codes[name]
+
+    def levels(self, name: str) -> tuple[Any, ...]:
+        """The key's distinct values, ascending; None, if it occurs, is the last."""
+        self._check_key(name)
+        if name not in self._levels:
+            self._levels[name] = tuple(self._records.levels(name).to_pylist())
+        return self._levels[name]
+
+    def decode(self, name: str, codes: NDArray[np.integer[Any]]) -> pa.Array:
+        """The values behind codes of a key or of the confidential attribute; a negative code is null."""
+        import pyarrow as pa
+
+        chosen = pa.array(codes, mask=np.asarray(codes) < 0)
+        if name != self._confidential:
+            self._check_key(name)
+            return self._records.levels(name).take(chosen)
+        kind = self._records.levels(name).type
+        whole = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
+        if whole and np.array_equal(self._values, np.rint(self._values)):
+            return pa.array(self._values.astype(np.int64)).take(chosen)
+        return pa.array(self._values).take(chosen)
+
+    def like(self, columns: Mapping[str, Any]) -> Any:
+        """A frame of the kind that went in, from NumPy or Arrow columns (`decode` makes them from codes).
+
+        Columns that have the name of one of ours get its type, as far as their values allow.
+        """
+        import pyarrow as pa
+
+        arrays = {
+            name: c if isinstance(c, (pa.Array, pa.ChunkedArray)) else pa.array(c)
+            for name, c in columns.items()
+        }
+        return self._rebuild(pa.table(arrays))
+
+    @property
+    def frame(self) -> Any:
+        """The columns with a role, after rounding, one row per record: a frame of the kind that went in."""
+        columns: dict[str, Any] = {name: self.decode(name, self.key_codes(name)) for name in self._keys}
+        columns[self._confidential] = self.decode(self._confidential, self.codes)
+        if self._weights_name is not None:
+            columns.setdefault(self._weights_name, self._weights)
+        return self.like(columns)
+
+    def classes(
+        self,
+        known: Sequence[str],
+        *,
+        values: NDArray[np.integer[Any]] | None = None,
+        span: int | None = None,
+    ) -> Classes:
+        """The classes of people who agree on the ``known`` keys ([]: one class) and the values in each.
+
+        With ``values``, these codes (one per record, below ``span``) are counted, not the confidential ones.
+        """
+        known = self._checked_known(known)
+        if values is not None:
+            return Classes(known, self, self._count(known, values, span))
+        if known not in self._classes:
+            order = self._records.key_order
+            cells = self._cells().select([order.index(name) for name in known])
+            self._classes[known] = Classes(known, self, cells)
+        return self._classes[known]
+
+    def _cells(self) -> Cells | WideCells:
+        """The confidential values in the classes of all keys, in the records' order of keys."""
+        if self._finest is None:
+            counted = self._records.cells()
+            span = self._values.size
+            if counted is not None and replace(counted.layout, span=span).fits:
+                radices = counted.layout.radices
+                same = [np.arange(radix) for radix in radices]
+                self._finest = counted.recode(same, self._value_of_level, radices=radices, span=span)
+            else:
+                self._finest = self._count(self._records.key_order, self.codes, span)
+        return self._finest
+
+    def _count(
+        self, known: Sequence[str], values: NDArray[np.integer[Any]], span: int | None
+    ) -> Cells | WideCells:
+        columns = [self._records.codes(name) for name in known]
+        radices = [len(self._records.levels(name)) for name in known]
+        values = np.asarray(values)
+        if span is None:
+            span = int(values.max()) + 1
+        return count_cells(columns, values, radices=radices, span=span)
+
+    def lattice(
+        self,
+        *,
+        min_size: int = 0,
+        max_size: int | None = None,
+        values: NDArray[np.integer[Any]] | None = None,
+        span: int | None = None,
+    ) -> Iterator[Classes]:
+        """The classes for every subset of the keys with ``min_size`` to ``max_size`` members, finest first.
+
+        One pass over the data serves all of them (see `equivoc.data.lattice`). Each subset comes once, its
+        keys in the order of ``.known``: those with most levels first. With ``values``, these codes are
+        counted instead of the confidential ones.
+        """
+        order = self._records.key_order
+        finest = self._cells() if values is None else self._count(order, values, span)
+        for positions, cells in lattice(finest, min_size=min_size, max_size=max_size):
+            yield Classes(tuple(order[p] for p in positions), self, cells)
+
+    def _checked_known(self, known: Sequence[str]) -> tuple[str, ...]:
+        if isinstance(known, str):
+            raise InputError(f"known must be a list of keys, such as [{known!r}]")
+        names = tuple(known)
+        for name in names:
+            self._check_key(name)
+        if len(set(names)) < len(names):
+            raise InputError(f"a key is named twice in known: {', '.join(map(str, names))}")
+        return names
+
+    def _check_key(self, name: str) -> None:
+        if name not in self._keys:
+            raise InputError(f"{name!r} is not a key{nearest(name, self._keys)}")
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    confidential: str,
+    keys: Iterable[str] = (),
+    domain: Iterable[float] | None = None,
+    round_to: float | None = None,
+    weights: str | None = None,
+    drop_missing: bool = False,
+) -> Microdata:
+    """People from a CSV or Parquet file; see `Microdata` for what the arguments mean."""
+    return Microdata(
+        path,
+        confidential=confidential,
+        keys=keys,
+        domain=domain,
+        round_to=round_to,
+        weights=weights,
+        drop_missing=drop_missing,
+    )

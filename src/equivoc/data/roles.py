@@ -1,0 +1,115 @@
+"""What the caller said of the columns, checked against what they hold."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data import numbers
+from equivoc.data.columns import fixed
+from equivoc.data.records import Records
+from equivoc.data.tables import Table
+from equivoc.errors import InputError
+
+# How many row numbers a message names before it says "…".
+_NAMED_ROWS = 5
+
+
+def checked_roles(
+    table: Table, *, confidential: str, keys: Iterable[str], weights: str | None
+) -> tuple[str, ...]:
+    if isinstance(keys, str):
+        raise InputError(f"keys must be a list of column names, such as [{keys!r}]")
+    chosen = tuple(keys)
+    names = table.names
+    repeated = sorted({str(name) for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(f"the table has more than one column named {repeated[0]!r}: rename all but one")
+    roles = [("the confidential column", confidential), *(("the key", key) for key in chosen)]
+    if weights is not None:
+        roles.append(("the weights column", weights))
+    for role, name in roles:
+        if not isinstance(name, str):
+            raise InputError(f"{role} must be given by its name, not {name!r}")
+        if name not in names:
+            raise InputError(f"{role} {name!r} is not a column of the table{nearest(name, names)}")
+    for name in chosen:
+        if name == confidential:
+            raise InputError(f"{name!r} is the confidential column, so it cannot be a key as well")
+        if chosen.count(name) > 1:
+            raise InputError(f"the key {name!r} is listed {chosen.count(name)} times: list it once")
+    if weights == confidential:
+        raise InputError(f"{weights!r} is the confidential column, so it cannot hold the weights")
+    return chosen
+
+
+def nearest(name: object, names: Sequence[Any]) -> str:
+    texts = [str(n) for n in names]
+    folded = {text.casefold(): text for text in texts}
+    near = difflib.get_close_matches(str(name).casefold(), folded, n=1)
+    if near:
+        return f": did you mean {folded[near[0]]!r}?"
+    shown = ", ".join(texts[:10]) + (", …" if len(texts) > 10 else "")
+    return f": choose from {shown}" if texts else ""
+
+
+def place_values(
+    records: Records, name: str, *, given: NDArray[np.float64] | None, round_to: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """The domain, and the position in it of each level of the confidential column."""
+    levels = records.levels(name)
+    if levels.null_count:
+        rows = np.flatnonzero(records.codes(name) == len(levels) - 1)
+        shown = ", ".join(map(str, rows[:_NAMED_ROWS])) + (", …" if rows.size > _NAMED_ROWS else "")
+        many = f"{rows.size:,} row{'s' * (rows.size > 1)}"
+        raise InputError(
+            f"the confidential column {name!r} is null in {many} (counting from 0: {shown}): "
+            "fill the values in, or leave these rows out with drop_missing=True"
+        )
+    found = numbers.as_numbers(levels, name=name)
+    if isinstance(found, numbers.Misfit):
+        raise _misfit(records, name, found, "give numbers only")
+    if round_to is not None:
+        found = numbers.round_half_up(found, round_to)
+    domain = np.unique(found) if given is None else given
+    placed = numbers.place(found, domain)
+    if isinstance(placed, numbers.Misfit):
+        after = "" if round_to is None else f" once rounded to {round_to}"
+        raise _misfit(records, name, placed, f"it goes from {domain[0]:g} to {domain[-1]:g}", after=after)
+    return fixed(domain), placed
+
+
+def _misfit(records: Records, name: str, misfit: numbers.Misfit, advice: str, after: str = "") -> InputError:
+    """The first row that holds one of the misfits."""
+    codes = records.codes(name)
+    row = int(np.argmax(np.isin(codes, misfit.levels)))
+    value = records.levels(name)[int(codes[row])].as_py()
+    return InputError(
+        f"row {row} (counting from 0) of the confidential column {name!r} holds {value!r}, "
+        f"which {misfit.why}{after}: {advice}"
+    )
+
+
+def checked_weights(records: Records, name: str) -> NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    raw = records.raw(name)
+    if pa.types.is_string(raw.type) or pa.types.is_large_string(raw.type):
+        raw = pc.utf8_trim_whitespace(raw)
+    try:
+        weights = np.array(pc.cast(raw, pa.float64()).to_numpy(), np.float64)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(f"the weights column {name!r} must hold numbers, not {raw.type} values") from None
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        held = "nothing" if np.isnan(weights[wrong[0]]) else f"{weights[wrong[0]]:g}"
+        raise InputError(
+            f"row {wrong[0]} (counting from 0) of the weights column {name!r} holds {held}: "
+            "a weight must be a finite number, at least 0"
+        )
+    return fixed(weights)

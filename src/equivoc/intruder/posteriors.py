@@ -1,0 +1,99 @@
+"""What an intruder believes of every class of people: linkage × channel.
+
+``p(d) = Σ_g link(g) · channel(d | g)``: a linkage says how likely what was released about g (a record, or records
+alike) is the target's; a channel says what that tells about the confidential value. Every technique gives these two
+and nothing else; everything above works on the posteriors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.errors import InputError
+from equivoc.measure.many import Curves, curves
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from equivoc.data.classes import Classes
+
+Floats = NDArray[np.float64]
+DENSE_UP_TO = 256 * 2**20
+"""Bytes: a table of probabilities larger than this is kept sparse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """One posterior per class of people who agree on the known keys.
+
+    ``linkage`` is classes × groups, each row how often or how likely a group is the target's (rows are divided by
+    their sum); ``channel`` is groups × |D|, each row a distribution, or None where the groups are the values
+    themselves.
+    """
+
+    classes: Classes
+    values: Floats
+    """The domain D."""
+    linkage: Any = field(repr=False)
+    channel: Any = field(repr=False)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The keys that the intruder knows."""
+        return self.classes.known
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """|M_o|: how many records of the original each class has."""
+        return self.classes.sizes
+
+    @property
+    def keys(self) -> Any:
+        """The classes' key values: a frame of the kind that went in."""
+        return self.classes.keys
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def probabilities(self) -> Floats | csr_array:
+        """Classes × |D|; each row sums to 1. A scipy CSR array where a dense one would pass 256 MB."""
+        from scipy.sparse import csr_array, issparse
+
+        total = np.asarray(self.linkage.sum(axis=1), dtype=np.float64).reshape(-1)
+        if not total.all():
+            raise InputError(
+                f"Nothing released fits class {int(np.argmin(total))} of the known keys {list(self.known)}; "
+                "was the release made from these people?"
+            )
+        dense = len(self) * len(self.values) * 8 <= DENSE_UP_TO
+        if issparse(self.linkage):
+            link = csr_array(self.linkage, dtype=np.float64)
+            link.data /= np.repeat(total, np.diff(link.indptr))
+        else:
+            link = self.linkage / total[:, None]
+        if self.channel is not None:
+            link = link @ (self.channel if dense or not issparse(link) else csr_array(self.channel))
+        if dense:
+            return np.asarray(link.toarray() if issparse(link) else link)
+        return csr_array(link)
+
+    def curves(self, *, tolerance: float = 1e-3) -> Curves:
+        """The measure on every class."""
+        if self.channel is None:  # whole counts of the values themselves: logarithms come from a table
+            return curves(self.values, self.linkage, counts=True, tolerance=tolerance)
+        return curves(self.values, self.probabilities, tolerance=tolerance)
+
+    def shannon(self) -> Floats:
+        """H0 of every class in bits, without the rest of the measure."""
+        p = self.probabilities
+        if isinstance(p, np.ndarray):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.asarray(-np.nansum(p * np.log2(p), axis=1) + 0.0)
+        terms = np.append(p.data * np.log2(p.data), 0.0)
+        return np.asarray(-np.add.reduceat(terms, p.indptr[:-1]) + 0.0)

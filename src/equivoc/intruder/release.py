@@ -1,0 +1,62 @@
+"""What was given out about people, and what an intruder makes of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata
+from equivoc.intruder.posteriors import Posteriors
+
+
+@dataclass(frozen=True, eq=False)
+class Release(ABC):
+    """Something released about ``people``; a technique makes one, an intruder draws posteriors from it."""
+
+    people: Microdata
+
+    @property
+    def table(self) -> Any:
+        """What the intruder gets, where a file is released; None where none is."""
+        return None
+
+    def posteriors(self, known: Sequence[str]) -> Posteriors:
+        """What she believes of each class of people who agree on the ``known`` keys ([]: of everyone)."""
+        return self.of_classes(self.people.classes(list(known)))
+
+    def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
+        """The posteriors for every subset of the keys of these sizes, each subset once."""
+        for classes in self.people.lattice(min_size=min_size, max_size=max_size):
+            yield self.of_classes(classes)
+
+    @abstractmethod
+    def of_classes(self, classes: Classes) -> Posteriors:
+        """Linkage and channel for classes that were counted already."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRelease(Release):
+    """A release whose linkage counts: any record of the class is as likely the target's as any other.
+
+    ``group[r]`` says which of the channel's rows is what was released about record r.
+    """
+
+    group: NDArray[np.integer[Any]] = field(repr=False)
+    channel: Any = field(repr=False)
+
+    def of_classes(self, classes: Classes) -> Posteriors:
+        groups = self.channel.shape[0]
+        counted = self.people.classes(classes.known, values=self.group, span=groups)
+        return Posteriors(classes, self.people.values, counted.counts, self.channel)
+
+    def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
+        groups = self.channel.shape[0]
+        lattice = self.people.lattice(min_size=min_size, max_size=max_size, values=self.group, span=groups)
+        for classes in lattice:
+            yield Posteriors(classes, self.people.values, classes.counts, self.channel)

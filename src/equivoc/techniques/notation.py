@@ -1,0 +1,68 @@
+"""Techniques as words: ``sampling:fraction=0.1,prior=marginal`` on the command line and in plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from difflib import get_close_matches
+from typing import Any
+
+from equivoc.errors import InputError
+from equivoc.techniques.noise_addition import NoiseAddition
+from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.technique import Technique
+from equivoc.techniques.unprotected import Unprotected
+
+TECHNIQUES: Mapping[str, type[Technique]] = {
+    kind.name: kind for kind in (Unprotected, Sampling, QueryRestriction, NoiseAddition)
+}
+
+
+def technique_from(text: str) -> Technique:
+    """The technique that a notation describes.
+
+    >>> technique_from("sampling:fraction=0.1")
+    Sampling(fraction=0.1, prior='uniform')
+    """
+    name, _, rest = text.partition(":")
+    parameters: dict[str, Any] = {}
+    for item in filter(None, (part.strip() for part in rest.split(","))):
+        parameter, equals, value = item.partition("=")
+        if not equals:
+            raise InputError(f"technique {text!r}: {item!r} needs a value, as in {parameter}=….")
+        parameters[parameter.strip()] = _value(value.strip())
+    return technique_of(name.strip(), parameters)
+
+
+def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:
+    """The technique ``name`` with these parameters; InputError names what is wrong."""
+    if name not in TECHNIQUES:
+        raise InputError(f"there is no technique {name!r}{_nearest(name, TECHNIQUES)}.")
+    kind = TECHNIQUES[name]
+    allowed = {f.name: f for f in fields(kind)}
+    for parameter in parameters:
+        if parameter not in allowed:
+            raise InputError(f"{name} has no parameter {parameter!r}{_nearest(parameter, allowed)}.")
+    missing = [f.name for f in allowed.values() if f.default is MISSING and f.name not in parameters]
+    if missing:
+        raise InputError(f"{name} needs {missing[0]}, as in {name}:{missing[0]}=….")
+    try:
+        return kind(**parameters)
+    except TypeError:
+        given = ", ".join(f"{k}={v!r}" for k, v in parameters.items())
+        raise InputError(f"{name}: {given} is of the wrong type.") from None
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _nearest(name: str, known: Mapping[str, Any]) -> str:
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known) or 'none'}"

@@ -1,0 +1,78 @@
+"""Sampling: a simple random sample of the records is published, unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.release import GroupedRelease
+from equivoc.techniques.technique import Randomness, Technique, generator, one_of
+
+
+@dataclass(frozen=True)
+class Sampling(Technique):
+    """Publish ``round(fraction · n)`` records, drawn without replacement.
+
+    With |M_o| records of the original and |M_s| of the sample matching what the intruder knows, and f_i the times the
+    value d_i occurs among the latter,
+
+        p_i = f_i / |M_o| + (|M_o| − |M_s|) / |M_o| · prior(d_i).
+
+    ``prior="uniform"`` (the paper's, its misprint ·|D| read as ·1/|D|) knows nothing of those who were not sampled;
+    ``prior="marginal"`` expects them to earn like the sample as a whole, a stronger intruder.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 30]}), confidential="pay")
+    >>> release = Sampling(fraction=0.5).release(people, 1)
+    >>> len(release.table), float(release.posteriors([]).probabilities.sum())
+    (2, 1.0)
+    """
+
+    name: ClassVar[str] = "sampling"
+    fraction: float
+    """The share of the records that is published, above 0 and at most 1."""
+    prior: str = "uniform"
+    """What the intruder expects of records outside the sample: "uniform" or "marginal"."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fraction <= 1:
+            raise InputError(f"sampling: fraction is {self.fraction}; it must be above 0 and at most 1.")
+        one_of("sampling", "prior", self.prior, ("uniform", "marginal"))
+
+    def release(self, people: Microdata, rng: Randomness = None) -> Sample:
+        """Draw the sample."""
+        size = int(np.floor(self.fraction * len(people) + 0.5))
+        if size == 0:
+            raise InputError(
+                f"sampling: fraction {self.fraction} of {len(people)} records is less than half a record; "
+                "draw a larger share."
+            )
+        drawn = np.sort(generator(rng).choice(len(people), size=size, replace=False))
+        values = len(people.values)
+        group = np.full(len(people), values, dtype=np.int32)
+        group[drawn] = people.codes[drawn]
+        if self.prior == "uniform":
+            expected = np.full(values, 1.0 / values)
+        else:
+            expected = np.bincount(people.codes[drawn], minlength=values) / size
+        return Sample(people, group, np.vstack([np.eye(values), expected]), drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(GroupedRelease):
+    """The published sample. Its channel is certain for a sampled record and the prior for any other."""
+
+    drawn: NDArray[np.int64] = field(repr=False)
+    """The numbers of the records that were drawn, ascending."""
+
+    @property
+    def table(self) -> Any:
+        people = self.people
+        columns = {key: people.decode(key, people.key_codes(key)[self.drawn]) for key in people.keys}
+        columns[people.confidential] = people.decode(people.confidential, people.codes[self.drawn])
+        return people.like(columns)

@@ -1,0 +1,50 @@
+"""What every technique is: a name, parameters that are valid from birth, and a way to make a release."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.release import Release
+
+Randomness = np.random.Generator | int | None
+
+
+@dataclass(frozen=True)
+class Technique(ABC):
+    """A way to release data about people."""
+
+    name: ClassVar[str]
+    """What it is called on the command line and in plans."""
+
+    @abstractmethod
+    def release(self, people: Microdata, rng: Randomness = None) -> Release:
+        """Make a release; ``rng`` is a NumPy Generator or a seed, and the same seed gives the same release."""
+
+    @property
+    def notation(self) -> str:
+        """The technique as it is written on the command line: ``sampling:fraction=0.1``."""
+        given = [
+            f"{f.name}={getattr(self, f.name)}"
+            for i, f in enumerate(fields(self))
+            if i == 0 or getattr(self, f.name) != f.default
+        ]
+        return f"{self.name}:{','.join(given)}" if given else self.name
+
+
+def generator(rng: Randomness) -> np.random.Generator:
+    """The random numbers that ``rng`` stands for."""
+    if rng is not None and not isinstance(rng, np.random.Generator) and (isinstance(rng, bool) or rng < 0):
+        raise InputError(f"rng is {rng!r}; give a NumPy Generator or a seed of 0 or more.")
+    return np.random.default_rng(rng)
+
+
+def one_of(technique: str, parameter: str, given: str, allowed: tuple[str, ...]) -> None:
+    """InputError unless ``given`` is one of the ``allowed`` words."""
+    if given not in allowed:
+        raise InputError(f"{technique}: {parameter} is {given!r}; it must be one of {', '.join(allowed)}.")

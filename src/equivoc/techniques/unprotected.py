@@ -1,0 +1,41 @@
+"""The file published as it is: the upper baseline of every comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.release import Release
+from equivoc.techniques.technique import Randomness, Technique
+
+
+@dataclass(frozen=True)
+class Unprotected(Technique):
+    """Publish every record. An intruder is left with the distribution of values within the target's class.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"sex": list("FFM"), "pay": [50, 107, 77]}), confidential="pay", keys=["sex"])
+    >>> Unprotected().release(people).posteriors(["sex"]).probabilities.tolist()
+    [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]
+    """
+
+    name: ClassVar[str] = "unprotected"
+
+    def release(self, people: Microdata, rng: Randomness = None) -> PublishedFile:
+        """The file itself; nothing is random."""
+        return PublishedFile(people)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedFile(Release):
+    """The original file, for all to see."""
+
+    @property
+    def table(self) -> Any:
+        return self.people.frame
+
+    def of_classes(self, classes: Classes) -> Posteriors:
+        return Posteriors(classes, self.people.values, classes.counts, None)

@@ -141,6 +141,15 @@ def test_pieces_and_ready_counts_add_up() -> None:
     assert found(pack_cells(layout, [piece, again])) == {((0,), 0): 2, ((2,), 0): 1, ((2,), 1): 15}
 
 
+@pytest.mark.parametrize("piece", [1, 3, 50, 199])
+def test_a_long_table_counted_in_pieces(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(piece)
+    a, b, values = rng.integers(0, 3, 200), rng.integers(0, 7, 200), rng.integers(0, 2, 200)
+    whole = found(count_cells([a, b], values, radices=[3, 7], span=2))
+    monkeypatch.setattr("equivoc.data.cells.PIECE", piece)
+    assert found(count_cells([a, b], values, radices=[3, 7], span=2)) == whole
+
+
 @pytest.mark.parametrize("bits", [20, 26, 27, 28])
 def test_a_full_word_loses_nothing(bits: int) -> None:
     """Near the limit of 63 bits a carry between fields, or a shift past the word, would show."""

@@ -159,8 +159,9 @@ def _batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Rec
 
     if hasattr(duckdb.DuckDBPyRelation, "to_arrow_reader"):
         reader = connection.sql(sql).to_arrow_reader(BATCH)
-    else:  # DuckDB 1.x
-        reader = connection.execute(sql).fetch_record_batch(BATCH)
+    else:
+        older: Any = connection  # DuckDB 1.x
+        reader = older.execute(sql).fetch_record_batch(BATCH)
     yield from reader
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from equivoc.measure.entropy import entropy_at
     from equivoc.measure.many import Curves, curves
     from equivoc.study.assess import Assessment, assess
+    from equivoc.study.result import StudyResult, load_study
+    from equivoc.study.study import Study
     from equivoc.techniques.noise_addition import NoiseAddition
     from equivoc.techniques.query_restriction import QueryRestriction
     from equivoc.techniques.sampling import Sampling
@@ -40,6 +42,9 @@ _HOMES = {
     "NoiseAddition": "equivoc.techniques.noise_addition",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
+    "Study": "equivoc.study.study",
+    "StudyResult": "equivoc.study.result",
+    "load_study": "equivoc.study.result",
 }
 
 __all__ = [
@@ -51,6 +56,8 @@ __all__ = [
     "NoiseAddition",
     "QueryRestriction",
     "Sampling",
+    "Study",
+    "StudyResult",
     "Unprotected",
     "Window",
     "__version__",
@@ -58,6 +65,7 @@ __all__ = [
     "curve",
     "curves",
     "entropy_at",
+    "load_study",
     "read",
 ]
 

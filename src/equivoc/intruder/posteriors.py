@@ -78,7 +78,12 @@ class Posteriors:
         else:
             link = self.linkage / total[:, None]
         if self.channel is not None:
-            link = link @ (self.channel if dense or not issparse(link) else csr_array(self.channel))
+            if issparse(link):
+                link = link @ (self.channel if dense else csr_array(self.channel))
+            elif issparse(self.channel):
+                link = link @ self.channel
+            else:  # no faster with BLAS, whose last bits may depend on the number of its threads
+                link = np.einsum("cg,gd->cd", link, self.channel)
         if dense:
             return np.asarray(link.toarray() if issparse(link) else link)
         return csr_array(link)

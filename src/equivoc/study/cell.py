@@ -1,0 +1,136 @@
+"""The unit of a study: one release, and what every intruder of the study makes of it. A pure function of its key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.measure.many import Curves, curves
+from equivoc.measure.parallel import on_one_core
+from equivoc.study.knowledge import Knowledge
+from equivoc.techniques.technique import Technique
+
+Floats = NDArray[np.float64]
+ROWS_TOGETHER = 1 << 23
+"""Probabilities (64 MB of them) that are measured in one call: many small subsets of the keys cost one call."""
+
+
+class CellKey(NamedTuple):
+    """What tells one cell of a study from the others."""
+
+    technique: str
+    """The technique's notation, such as ``sampling:fraction=0.1``."""
+    replicate: int
+
+
+class Figures(NamedTuple):
+    """Averages over everything an intruder with that many known keys can know. Bits, and bits × the value's unit.
+
+    Smaller is riskier.
+    """
+
+    known_size: int
+    h0: float
+    """Mean H0 where each class (a subset of the keys, and values of them that occur) counts once."""
+    area: float
+    h0_record: float
+    """Mean H0 where each class counts as often as it has people: a random person's."""
+    area_record: float
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What was found for one cell."""
+
+    key: CellKey
+    figures: tuple[Figures, ...]
+    """One per number of known keys, ascending."""
+    seconds: float = field(compare=False)
+    """How long it took; the only part that differs from run to run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all cells of a study share."""
+
+    people: Microdata
+    techniques: dict[str, Technique]
+    """By notation."""
+    knowledge: Knowledge
+    seed: int
+
+
+def cell_randomness(seed: int, key: CellKey) -> np.random.Generator:
+    """The cell's own random numbers: from the study's seed and the cell's key, and from nothing else.
+
+    >>> a, b = (cell_randomness(0, CellKey("sampling:fraction=0.1", r)).integers(1000) for r in (0, 1))
+    >>> bool(a == b)
+    False
+    """
+    words = np.frombuffer(sha256(key.technique.encode()).digest(), dtype="<u4")
+    return np.random.default_rng(np.random.SeedSequence([seed, *words.tolist(), key.replicate]))
+
+
+def measure_cell(setting: Setting, key: CellKey) -> CellResult:
+    """Make the cell's release and average H0 and A over all that its intruders can know."""
+    begin = perf_counter()
+    technique = setting.techniques[key.technique]
+    sums = {size: _Sums() for size in setting.knowledge.sizes}
+    with on_one_core():
+        try:
+            release = technique.release(setting.people, cell_randomness(setting.seed, key))
+            for found in setting.knowledge.posteriors(release):
+                sums[len(found.known)].add(found)
+            figures = tuple(of_size.figures(size) for size, of_size in sums.items())
+        except InputError as mistake:
+            raise InputError(f"{key.technique}, replicate {key.replicate}: {mistake}") from None
+    return CellResult(key, figures, perf_counter() - begin)
+
+
+class _Sums:
+    """H0 and A summed over the classes of one number of known keys, as they come."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Floats, NDArray[np.int64]]] = []
+        self._values: Floats = np.empty(0)
+        self._weight = np.zeros(2)
+        self._h0 = np.zeros(2)
+        self._area = np.zeros(2)
+
+    def add(self, found: Posteriors) -> None:
+        """Measure these posteriors; dense tables wait until there are enough to make a call worthwhile."""
+        table = found.probabilities
+        if not isinstance(table, np.ndarray):
+            self._sum(found.curves(), found.sizes)
+            return
+        self._values = found.values
+        self._waiting.append((table, found.sizes))
+        if sum(waiting.size for waiting, _ in self._waiting) >= ROWS_TOGETHER:
+            self._measure()
+
+    def figures(self, size: int) -> Figures:
+        """The averages."""
+        self._measure()
+        h0, area = self._h0 / self._weight, self._area / self._weight
+        return Figures(size, float(h0[0]), float(area[0]), float(h0[1]), float(area[1]))
+
+    def _measure(self) -> None:
+        if self._waiting:
+            tables, sizes = zip(*self._waiting, strict=True)
+            self._waiting.clear()
+            self._sum(curves(self._values, np.concatenate(tables)), np.concatenate(sizes))
+
+    def _sum(self, measured: Curves, sizes: NDArray[np.int64]) -> None:
+        # Sums of products, not dot products: their last bits do not depend on how many threads BLAS has.
+        h0, area = measured.h0, measured.area
+        self._weight += (len(sizes), sizes.sum())
+        self._h0 += (h0.sum(), (h0 * sizes).sum())
+        self._area += (area.sum(), (area * sizes).sum())

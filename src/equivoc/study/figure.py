@@ -15,35 +15,36 @@ if TYPE_CHECKING:
 BAND = 1.96
 """Standard errors on both sides of the mean: a 95 % band, if replicates are roughly normal."""
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
-WIDTH, HEIGHT = 260, 200
+WIDTH, HEIGHT = 260, 190
+TECHNIQUES_PER_ROW = 3
 
 
-def study_chart(summary: pd.DataFrame, *, confidential: str, per: str = "class") -> alt.VConcatChart:
+def study_chart(summary: pd.DataFrame, *, confidential: str, per: str = "class") -> alt.ConcatChart:
     """The figure from a study's summary; ``per`` "class" or "record" chooses the averages."""
     if per not in ("class", "record"):
         raise InputError(f"per is {per!r}; choose class or record.")
-    suffix = "" if per == "class" else "_record"
-    counted = "each class counts once" if per == "class" else "a random person"
-    measures = {f"h0{suffix}": "H0, bits", f"area{suffix}": f"area A, bits × unit of {confidential}"}
+    suffix, counted = ("", "each class counts once") if per == "class" else ("_record", "a random person's")
+    titles = {
+        f"h0{suffix}": ["H0, bits", "(higher is safer)"],
+        f"area{suffix}": [f"area A, bits × unit of {confidential}", "(higher is safer)"],
+    }
     techniques = list(dict.fromkeys(summary["technique"]))
-    rows = [
-        alt.hconcat(
-            *(
-                _panel(summary[summary["technique"] == technique], technique, measure, title, summary, first=i == 0)
-                for i, technique in enumerate(techniques)
-            ),
-            spacing=24,
-        ).resolve_scale(color="independent", shape="independent", y="shared")
-        for measure, title in measures.items()
+    columns = [
+        alt.vconcat(
+            *(_panel(summary, technique, measure, titles) for measure in titles), spacing=14
+        ).properties(title=alt.Title(technique, fontSize=13, anchor="middle"))
+        for technique in techniques
     ]
-    chart: alt.VConcatChart = (
-        alt.vconcat(*rows, spacing=18)
+    chart: alt.ConcatChart = (
+        alt.concat(*columns, columns=TECHNIQUES_PER_ROW, spacing=26)
+        .resolve_scale(color="independent", shape="independent")
         .properties(
             title=alt.Title(
-                "What is left to find out (higher is safer)",
+                "What is left for an intruder to find out",
                 subtitle=f"Mean over releases, {counted}; bands: 95 % (±{BAND} standard errors)",
                 anchor="start",
                 subtitleColor="#555",
+                offset=12,
             )
         )
         .configure_view(stroke="#ccc")
@@ -53,53 +54,60 @@ def study_chart(summary: pd.DataFrame, *, confidential: str, per: str = "class")
 
 
 def _panel(
-    lines: pd.DataFrame, technique: str, measure: str, title: str, summary: pd.DataFrame, *, first: bool
+    summary: pd.DataFrame, technique: str, measure: str, titles: dict[str, list[str]]
 ) -> alt.LayerChart:
-    error = lines[f"{measure}_se"].fillna(0.0)
-    data = lines[["parameters", "known_size", measure]].assign(
-        low=(lines[measure] - BAND * error).clip(lower=0.0), high=lines[measure] + BAND * error
-    )
-    data = data.rename(columns={measure: "mean"}).to_dict("records")
+    lines = summary[summary["technique"] == technique]
+    lines = lines.assign(parameters=lines["parameters"].where(lines["parameters"] != "", technique))
     order = list(dict.fromkeys(lines["parameters"]))
-    top = float((summary[measure] + BAND * summary[f"{measure}_se"].fillna(0.0)).max()) or 1.0
     known = sorted(set(summary["known_size"]))
     x = alt.X(
         "known_size:Q",
-        title="number of known keys",
+        title="number of keys the intruder knows" if measure == list(titles)[-1] else None,
         axis=alt.Axis(values=known, format="d"),
-        scale=alt.Scale(domain=[known[0], known[-1]], nice=False, padding=8),
+        scale=alt.Scale(domain=[known[0] - 0.15, known[-1] + 0.15], nice=False),
     )
-    y_title = title if first else None
-    y = alt.Y("mean:Q", title=y_title, scale=alt.Scale(domain=[0, top], nice=True))
-    base = alt.Chart({"values": data})
-    colour = alt.Color(
-        "parameters:N", title=None, sort=order, scale=alt.Scale(domain=order, range=COLOURS), legend=_legend()
+    # All techniques share the scale, so that panels can be compared.
+    top = float((summary[measure] + BAND * summary[f"{measure}_se"].fillna(0.0)).max()) or 1.0
+    y = alt.Y(
+        "mean:Q",
+        title=titles[measure],
+        axis=alt.Axis(minExtent=30),
+        scale=alt.Scale(domain=[0, top], nice=True),
     )
-    shape = alt.Shape(
-        "parameters:N", title=None, sort=order, scale=alt.Scale(domain=order, range=SHAPES), legend=_legend()
-    )
-    band = base.mark_area(opacity=0.18).encode(
-        x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour
-    )
-    line = base.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour)
-    points = base.mark_point(size=36, filled=True, opacity=1).encode(
-        x=x,
-        y=y,
-        color=colour,
-        shape=shape,
-        tooltip=[
-            alt.Tooltip("parameters:N", title=technique),
-            alt.Tooltip("known_size:Q", title="known keys"),
-            alt.Tooltip("mean:Q", title=title, format=".4g"),
-            alt.Tooltip("low:Q", title="95 % from", format=".4g"),
-            alt.Tooltip("high:Q", title="to", format=".4g"),
-        ],
-    )
-    panel: alt.LayerChart = alt.layer(band, line, points).properties(
-        width=WIDTH, height=HEIGHT, title=alt.Title(technique, fontSize=12)
-    )
+    legend = alt.Legend(orient="bottom", columns=3, symbolOpacity=1, labelLimit=250)
+    colours, shapes = (alt.Scale(domain=order, range=marks) for marks in (COLOURS, SHAPES))
+    colour = alt.Color("parameters:N", title=None, sort=order, scale=colours, legend=legend)
+    shape = alt.Shape("parameters:N", title=None, sort=order, scale=shapes, legend=legend)
+    base = alt.Chart({"values": _points(lines, measure)}).encode(x=x, color=colour)
+    tooltip = [
+        alt.Tooltip("parameters:N", title=technique),
+        alt.Tooltip("known_size:Q", title="known keys"),
+        alt.Tooltip("mean:Q", title=titles[measure][0], format=".4g"),
+        alt.Tooltip("low:Q", title="95 % from", format=".4g"),
+        alt.Tooltip("high:Q", title="to", format=".4g"),
+    ]
+    panel: alt.LayerChart = alt.LayerChart(
+        layer=[
+            base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=titles[measure]), y2="high:Q"),
+            base.mark_line(strokeWidth=1.8).encode(y=y),
+            base.mark_point(size=36, filled=True, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
+        ]
+    ).properties(width=WIDTH, height=HEIGHT)
     return panel
 
 
-def _legend() -> alt.Legend:
-    return alt.Legend(orient="bottom", columns=3, symbolOpacity=1, labelLimit=200)
+def _points(lines: pd.DataFrame, measure: str) -> list[dict[str, object]]:
+    """Mean and band at every number of known keys, for each line."""
+    reach = BAND * lines[f"{measure}_se"].fillna(0.0)
+    return [
+        {
+            "parameters": parameters,
+            "known_size": int(known),
+            "mean": mean,
+            "low": max(mean - by, 0.0),
+            "high": mean + by,
+        }
+        for parameters, known, mean, by in zip(
+            lines["parameters"], lines["known_size"], lines[measure].tolist(), reach.tolist(), strict=True
+        )
+    ]

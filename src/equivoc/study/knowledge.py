@@ -77,7 +77,9 @@ def _checked_sizes(keys: tuple[str, ...], sizes: Iterable[int] | None) -> tuple[
 
 def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
     if isinstance(subsets, str):
-        raise InputError(f"subsets is {subsets!r}; give a list of lists of keys, such as [[], ['{subsets}']].")
+        raise InputError(
+            f"subsets is {subsets!r}; give a list of lists of keys, such as [[], ['{subsets}']]."
+        )
     chosen: list[tuple[str, ...]] = []
     for subset in subsets:
         if isinstance(subset, str) or not hasattr(subset, "__iter__"):
@@ -90,7 +92,9 @@ def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tup
             raise InputError(f"subsets holds {list(subset)}, in which something is named twice.")
         chosen.append(ordered)
     if not chosen:
-        raise InputError("subsets is empty; give at least one, such as [[]] for an intruder who knows nothing.")
+        raise InputError(
+            "subsets is empty; give at least one, such as [[]] for an intruder who knows nothing."
+        )
     return tuple(sorted(chosen, key=lambda subset: (len(subset), [keys.index(key) for key in subset])))
 
 

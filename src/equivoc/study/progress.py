@@ -18,10 +18,10 @@ Tell = Callable[[int], None]
 
 def checked_kind(progress: bool | str) -> str:
     """``True`` is auto, ``False`` none."""
-    kind = {True: "auto", False: "none"}.get(progress, progress)  # type: ignore[call-overload]
+    kind = progress if isinstance(progress, str) else "auto" if progress else "none"
     if kind not in KINDS:
         raise InputError(f"progress is {progress!r}; choose one of {', '.join(KINDS)}.")
-    return str(kind)
+    return kind
 
 
 @contextmanager
@@ -53,7 +53,9 @@ def _lines(total: int, before: int) -> Tell:
             return
         last = time
         rate = (now - before) / max(time - begin, 1e-9)
-        left = f"{_duration((total - now) / rate)} left" if now < total else f"{_duration(time - begin)} taken"
+        left = (
+            f"{_duration((total - now) / rate)} left" if now < total else f"{_duration(time - begin)} taken"
+        )
         print(f"study: {now} of {total} cells, {rate:.2f} cells/s, {left}", file=sys.stderr, flush=True)
 
     return tell

@@ -96,7 +96,7 @@ class StudyResult:
             columns[f"{measure}_se"] = grouped[measure].sem(ddof=1)
         return pd.DataFrame(columns).reset_index()
 
-    def plot(self, *, per: str = "class") -> altair.VConcatChart:
+    def plot(self, *, per: str = "class") -> altair.ConcatChart:
         """H0 and A against the number of known keys, a line per parameter and a panel per technique.
 
         ``per="class"`` draws the paper's averages, ``per="record"`` a random person's. The bands reach 1.96 standard

@@ -54,7 +54,9 @@ class Study:
 
     def __post_init__(self) -> None:
         if not isinstance(self.people, Microdata):
-            raise InputError(f"people is a {type(self.people).__name__}; give a Microdata, as eq.read returns.")
+            raise InputError(
+                f"people is a {type(self.people).__name__}; give a Microdata, as eq.read returns."
+            )
         object.__setattr__(self, "techniques", _checked_techniques(self.techniques))
         knowledge = Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=self.subsets)
         if knowledge.subsets is None:
@@ -67,7 +69,9 @@ class Study:
     @property
     def cells(self) -> list[CellKey]:
         """The keys of all cells, replicate by replicate: an unfinished study has something of every technique."""
-        return [CellKey(t.notation, replicate) for replicate in range(self.replicates) for t in self.techniques]
+        return [
+            CellKey(t.notation, replicate) for replicate in range(self.replicates) for t in self.techniques
+        ]
 
     @cached_property
     def facts(self) -> Facts:
@@ -152,7 +156,9 @@ def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
     seen: set[str] = set()
     for technique in chosen:
         if not isinstance(technique, Technique):
-            raise InputError(f"techniques holds {technique!r}; give techniques such as Sampling(fraction=0.1).")
+            raise InputError(
+                f"techniques holds {technique!r}; give techniques such as Sampling(fraction=0.1)."
+            )
         if technique.notation in seen:
             raise InputError(f"techniques holds {technique.notation} twice; give it once.")
         seen.add(technique.notation)

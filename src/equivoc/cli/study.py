@@ -105,7 +105,7 @@ def _print(done: StudyResult, written: dict[str, Path]) -> None:
     table = Table("technique", "parameters")
     for measure in ("H0", "A"):
         for size in sizes:
-            table.add_column(f"{measure}, {size} known", justify="right")
+            table.add_column(f"{measure}\n{size} known", justify="right")
     for (technique, parameters), of_technique in summary.groupby(["technique", "parameters"], sort=False):
         by_size = of_technique.set_index("known_size")
         means = [by_size.loc[size, measure] for measure in ("h0", "area") for size in sizes]

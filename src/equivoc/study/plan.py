@@ -55,7 +55,8 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 DATA = ("path", "confidential", "keys", "round_to", "domain", "drop_missing")
 STUDY = ("known_sizes", "subsets", "replicates", "seed")
 SAID_OF_DATA = {
-    **{key: (key,) for key in DATA},
+    "domain": ("domain",),
+    "round_to": ("round_to",),
     "path": (
         "there is no file",
         "cannot be read",
@@ -64,9 +65,10 @@ SAID_OF_DATA = {
         "is a folder",
         "cannot read",
     ),
-    "keys": ("keys", "the key", "key column"),
+    "keys": ("keys", "the key"),
+    "confidential": ("confidential",),
 }
-"""The words by which a message about the data tells which key of the plan it is about."""
+"""The words by which a message about the data tells which key of the plan it is about; the first that fits."""
 LONGEST_DOMAIN = 1_000_000
 
 
@@ -203,9 +205,8 @@ def _wrong(
 
 
 def _named(message: str, keys: Mapping[str, tuple[str, ...]]) -> str:
-    """The key that a message is about: the one whose words it says first; "" if none."""
-    said = [(message.find(word), key) for key, words in keys.items() for word in words if word in message]
-    return min(said, default=(0, ""))[1]
+    """The first of the keys whose words the message says; "" if none."""
+    return next((key for key, words in keys.items() if any(word in message for word in words)), "")
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:

@@ -96,7 +96,7 @@ def _duration(seconds: float) -> str:
     """A time to read.
 
     >>> _duration(7.2), _duration(131), _duration(7300)
-    ('8 s', '2 min 11 s', '2 h 2 min')
+    ('8 s', '2 min 11 s', '2 h 1 min')
     """
     whole = int(-(-seconds // 1))
     if whole < 60:

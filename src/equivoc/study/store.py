@@ -24,6 +24,10 @@ CREATE TABLE seconds (technique TEXT, replicate INTEGER, seconds REAL, PRIMARY K
 CREATE TABLE results (technique TEXT, replicate INTEGER, known_size INTEGER,
     h0 REAL, area REAL, h0_record REAL, area_record REAL, PRIMARY KEY (technique, replicate, known_size));
 """
+_CELLS = """
+SELECT results.*, seconds FROM results JOIN seconds USING (technique, replicate)
+ORDER BY technique, replicate, known_size
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +47,12 @@ class Store:
     def cells(self) -> list[CellResult]:
         """All finished cells."""
         with _said(self.folder):
-            seconds = {
-                CellKey(technique, replicate): taken
-                for technique, replicate, taken in self._connection.execute("SELECT * FROM seconds")
-            }
-            rows = self._connection.execute("SELECT * FROM results ORDER BY technique, replicate, known_size")
-            return [
-                CellResult(key, tuple(Figures(*row[2:]) for row in of_cell), seconds[key])
-                for key, of_cell in groupby(rows, key=lambda row: CellKey(row[0], row[1]))
-            ]
+            # One statement sees one moment, whatever another process adds meanwhile.
+            rows = self._connection.execute(_CELLS).fetchall()
+        return [
+            CellResult(CellKey(*key), tuple(Figures(*row[2:-1]) for row in of_cell), seconds)
+            for (*key, seconds), of_cell in groupby(rows, key=lambda row: (row[0], row[1], row[-1]))
+        ]
 
 
 @contextmanager

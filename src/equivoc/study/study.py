@@ -41,8 +41,8 @@ class Study:
     >>> frame = pd.DataFrame({"sex": ["F", "F", "M", "M"], "pay": [50, 107, 77, 80]})
     >>> people = Microdata(frame, confidential="pay", keys=["sex"])
     >>> done = Study(people, techniques=[Sampling(fraction=1)], replicates=2).run()
-    >>> done.summary()[["technique", "parameters", "known_size", "h0", "area"]].values.tolist()
-    [['sampling', 'fraction=1', 0, 2.0, 63.5], ['sampling', 'fraction=1', 1, 1.0, 30.0]]
+    >>> done.summary()[["technique", "parameters", "known_size", "h0", "area"]].round(1).values.tolist()
+    [['sampling', 'fraction=1', 0, 2.0, 66.9], ['sampling', 'fraction=1', 1, 1.0, 30.0]]
     """
 
     people: Microdata
@@ -108,7 +108,7 @@ class Study:
             there = {cell.key for cell in cells}
             missing = [key for key in self.cells if key not in there]
             if missing:
-                with _interruptible(cells, len(self.cells), folder):
+                with _interruptible(opened, len(self.cells)):
                     self._compute(missing, cells, opened, workers=min(workers, len(missing)), kind=kind)
         return StudyResult(self.facts, tuple(cells), folder)
 
@@ -135,16 +135,16 @@ class Study:
 
 
 @contextmanager
-def _interruptible(cells: Sequence[CellResult], total: int, folder: Path | None) -> Iterator[None]:
+def _interruptible(store: Store | None, total: int) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = (
-            "there was no store, so nothing is kept"
-            if folder is None
-            else f"they are kept in {folder}, and running the same study again goes on from there"
-        )
-        raise StudyInterrupted(f"stopped with {len(cells)} of {total} cells done; {kept}.") from None
+        if store is None:
+            raise StudyInterrupted("stopped; there was no store, so nothing is kept.") from None
+        raise StudyInterrupted(
+            f"stopped with {len(store.cells())} of {total} cells done; they are kept in {store.folder}, and "
+            "running the same study again goes on from there."
+        ) from None
 
 
 def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:

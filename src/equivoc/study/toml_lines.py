@@ -16,7 +16,7 @@ Place = tuple[str, int, str]
 class TomlLines:
     """Line numbers, from 1.
 
-    >>> lines = TomlLines.of("[data]\\\\npath = 'x'\\\\n[[technique]]\\\\nname = 'a'\\\\n[[technique]]\\\\nname = 'b'")
+    >>> lines = TomlLines.of("[data]\\npath = 'x'\\n[[technique]]\\nname = 'a'\\n[[technique]]\\nname = 'b'")
     >>> lines.find("data", "path"), lines.find("technique", "name", number=1), lines.find("technique", "size")
     (2, 6, 3)
     """

@@ -130,7 +130,7 @@ def test_a_class_counts_once_a_record_counts_once(people_of) -> None:
 def test_pieces_measured_apart_give_the_same(people: eq.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
     study = eq.Study(people, techniques=[eq.NoiseAddition(percent=40)], replicates=1)
     together = study.run(progress=False).results
-    monkeypatch.setattr("equivoc.study.cell.ROWS_TOGETHER", 1)
+    monkeypatch.setattr("equivoc.study.cell.CLASSES_TOGETHER", 1)
     apart = study.run(progress=False).results
     pd.testing.assert_frame_equal(together, apart, rtol=1e-12)
 

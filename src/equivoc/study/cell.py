@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.posteriors import Posteriors
-from equivoc.measure.many import Curves, curves
+from equivoc.intruder.posteriors import Posteriors, believed, shares
+from equivoc.measure.many import curves
 from equivoc.measure.parallel import on_one_core
+from equivoc.measure.rows import Rows, distinct_rows
 from equivoc.study.knowledge import Knowledge
 from equivoc.techniques.technique import Technique
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 Floats = NDArray[np.float64]
-ROWS_TOGETHER = 1 << 23
-"""Probabilities (64 MB of them) that are measured in one call: many small subsets of the keys cost one call."""
+CLASSES_TOGETHER = 1 << 18
+"""Classes that are measured in one call: many small subsets of the keys cost one call."""
 
 
 class CellKey(NamedTuple):
@@ -99,21 +104,15 @@ class _Sums:
     """H0 and A summed over the classes of one number of known keys, as they come."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[Floats, NDArray[np.int64]]] = []
-        self._values: Floats = np.empty(0)
+        self._waiting: list[Posteriors] = []
         self._weight = np.zeros(2)
         self._h0 = np.zeros(2)
         self._area = np.zeros(2)
 
     def add(self, found: Posteriors) -> None:
-        """Measure these posteriors; dense tables wait until there are enough to make a call worthwhile."""
-        table = found.probabilities
-        if not isinstance(table, np.ndarray):
-            self._sum(found.curves(), found.sizes)
-            return
-        self._values = found.values
-        self._waiting.append((table, found.sizes))
-        if sum(waiting.size for waiting, _ in self._waiting) >= ROWS_TOGETHER:
+        """Take these posteriors in; they wait until there are enough to make a call worthwhile."""
+        self._waiting.append(found)
+        if sum(len(waiting) for waiting in self._waiting) >= CLASSES_TOGETHER:
             self._measure()
 
     def figures(self, size: int) -> Figures:
@@ -123,14 +122,45 @@ class _Sums:
         return Figures(size, float(h0[0]), float(area[0]), float(h0[1]), float(area[1]))
 
     def _measure(self) -> None:
-        if self._waiting:
-            tables, sizes = zip(*self._waiting, strict=True)
-            self._waiting.clear()
-            self._sum(curves(self._values, np.concatenate(tables)), np.concatenate(sizes))
-
-    def _sum(self, measured: Curves, sizes: NDArray[np.int64]) -> None:
+        if not self._waiting:
+            return
+        sizes = np.concatenate([waiting.sizes for waiting in self._waiting])
+        h0, area = measure_together(self._waiting)
+        self._waiting.clear()
         # Sums of products, not dot products: their last bits do not depend on how many threads BLAS has.
-        h0, area = measured.h0, measured.area
         self._weight += (len(sizes), sizes.sum())
         self._h0 += (h0.sum(), (h0 * sizes).sum())
         self._area += (area.sum(), (area * sizes).sum())
+
+
+def measure_together(posteriors: Sequence[Posteriors]) -> tuple[Floats, Floats]:
+    """H0 and A of all classes of one release's posteriors, one call for all. Classes linked alike are computed once."""
+    first = posteriors[0]
+    links = [shares(found.linkage, of=f"the known keys {list(found.known)}") for found in posteriors]
+    if isinstance(links[0], np.ndarray):
+        link, of = np.concatenate(links), np.arange(sum(map(len, posteriors)))
+    else:
+        link, of = _distinct(links)
+    measured = curves(first.values, believed(link, first.channel))
+    return measured.h0[of], measured.area[of]
+
+
+def _distinct(links: Sequence[csr_array]) -> tuple[csr_array, NDArray[np.int64]]:
+    """The different rows of several sparse tables, and for each row of them all which of those it is."""
+    from scipy.sparse import csr_array
+
+    ends = np.cumsum([link.indptr[-1] for link in links])
+    bounds = [
+        np.zeros(1, np.int64),
+        *(l.indptr[1:] + end - l.indptr[-1] for l, end in zip(links, ends, strict=True)),
+    ]
+    rows = Rows(
+        np.concatenate([link.data for link in links]),
+        np.concatenate([link.indices for link in links]).astype(np.int32, copy=False),
+        np.concatenate(bounds),
+        np.empty(0),
+        links[0].shape[1],
+    )
+    representatives, of = distinct_rows(rows)
+    whole = csr_array((rows.weights, rows.positions, rows.bounds), shape=(len(rows), rows.width))
+    return whole[representatives], of

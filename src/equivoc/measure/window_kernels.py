@@ -287,13 +287,13 @@ def widest_window(lows, highs, origin):
 
 @njit(cache=True, nogil=True)
 def best_window(x, cum, eps):
-    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to)."""
+    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to); of several, the lowest."""
     heaviest, low, high = -1.0, 0, 0
     k = 0
     for i in range(len(x)):
         while not covered(x[k], x[i], eps):
             k += 1
         mass = cum[i + 1] - cum[k]
-        if mass > heaviest:
+        if mass > heaviest + 1e-12:
             heaviest, low, high = mass, k, i
     return heaviest, low, high

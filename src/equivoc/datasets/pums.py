@@ -95,7 +95,9 @@ def _recode(file: PersonFile) -> dict[str, NDArray[np.int16]]:
     }
 
 
-def _eligible(columns: dict[str, NDArray[np.int16]], left_out: dict[str, int]) -> dict[str, NDArray[np.int16]]:
+def _eligible(
+    columns: dict[str, NDArray[np.int16]], left_out: dict[str, int]
+) -> dict[str, NDArray[np.int16]]:
     """The rows that have all attributes; the others are counted in ``left_out``."""
     eligible = np.ones(columns["Salary"].size, bool)
     for name, column in columns.items():

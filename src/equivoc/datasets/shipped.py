@@ -82,9 +82,7 @@ def people(name: str) -> Microdata:
     from equivoc.data.microdata import Microdata
 
     roles = _roles(name)
-    return Microdata(
-        load(name), confidential=roles.confidential, keys=roles.keys, round_to=roles.round_to
-    )
+    return Microdata(load(name), confidential=roles.confidential, keys=roles.keys, round_to=roles.round_to)
 
 
 def _roles(name: str) -> Roles:

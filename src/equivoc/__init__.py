@@ -14,9 +14,15 @@ from equivoc.errors import InputError
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
+    from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.entropy import entropy_at
     from equivoc.measure.many import Curves, curves
+    from equivoc.study.assess import Assessment, assess
+    from equivoc.techniques.noise_addition import NoiseAddition
+    from equivoc.techniques.query_restriction import QueryRestriction
+    from equivoc.techniques.sampling import Sampling
+    from equivoc.techniques.unprotected import Unprotected
 
 # Where each public name lives. Loaded on first use, so that `import equivoc` stays as light as `import numpy`.
 _HOMES = {
@@ -26,9 +32,34 @@ _HOMES = {
     "entropy_at": "equivoc.measure.entropy",
     "Curves": "equivoc.measure.many",
     "curves": "equivoc.measure.many",
+    "Microdata": "equivoc.data.microdata",
+    "read": "equivoc.data.microdata",
+    "Unprotected": "equivoc.techniques.unprotected",
+    "Sampling": "equivoc.techniques.sampling",
+    "QueryRestriction": "equivoc.techniques.query_restriction",
+    "NoiseAddition": "equivoc.techniques.noise_addition",
+    "Assessment": "equivoc.study.assess",
+    "assess": "equivoc.study.assess",
 }
 
-__all__ = ["Curve", "Curves", "InputError", "Window", "__version__", "curve", "curves", "entropy_at"]
+__all__ = [
+    "Assessment",
+    "Curve",
+    "Curves",
+    "InputError",
+    "Microdata",
+    "NoiseAddition",
+    "QueryRestriction",
+    "Sampling",
+    "Unprotected",
+    "Window",
+    "__version__",
+    "assess",
+    "curve",
+    "curves",
+    "entropy_at",
+    "read",
+]
 
 
 def __getattr__(name: str) -> Any:

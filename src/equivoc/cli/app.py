@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from equivoc.cli.assess import assess
 from equivoc.cli.curve import curve
 from equivoc.version import __version__
 
@@ -34,3 +35,4 @@ def _root(
 
 
 app.command()(curve)
+app.command()(assess)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equivoc.cli.files import replacing
+from equivoc.cli.people_options import numbers
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def curve(
     if plot is not None and plot.suffix.lower() not in (".png", ".svg"):
         raise InputError(f"--plot {plot}: the picture's name must end in .png or .svg.")
     x, p = _posterior(source, values, probabilities)
-    asked = _list("--at", at) if at is not None else []
+    asked = numbers("--at", at) if at is not None else []
     result = measure(x, p, tolerance=tolerance)
     facts = _facts(result, asked)
     if plot is not None:
@@ -64,18 +66,7 @@ def _posterior(
         return _from_csv(source)
     if values is None or probabilities is None:
         raise InputError("Give a two-column CSV file, or both --values and --probabilities.")
-    return _list("--values", values), _list("--probabilities", probabilities)
-
-
-def _list(option: str, text: str) -> list[float]:
-    items = [item.strip() for item in text.split(",")]
-    numbers = []
-    for position, item in enumerate(items):
-        try:
-            numbers.append(float(item))
-        except ValueError:
-            raise InputError(f"{option}: {item!r} at position {position} is not a number.") from None
-    return numbers
+    return numbers("--values", values), numbers("--probabilities", probabilities)
 
 
 def _from_csv(source: str) -> tuple[list[float], list[float]]:
@@ -124,10 +115,8 @@ def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
 
 
 def _draw(result: Curve, plot: Path) -> None:
-    try:
-        result.plot().save(str(plot), scale_factor=2 if plot.suffix.lower() == ".png" else 1)
-    except OSError as problem:
-        raise InputError(f"--plot {plot} cannot be written: {problem.strerror}.") from None
+    with replacing(plot) as temporary:  # the temporary file's ending tells Altair what to draw
+        result.plot().save(str(temporary), scale_factor=2 if plot.suffix.lower() == ".png" else 1)
 
 
 def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:

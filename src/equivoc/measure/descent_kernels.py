@@ -27,6 +27,10 @@ SAME_LEVEL = 7e-13
 """Two costs (in nats) closer than this are one level of H: rounding, not a jump."""
 
 
+TIE = 2e-14
+"""Sums of up to SMALL terms that differ by less may be equal: of those the narrower windows are preferred."""
+
+
 @njit(cache=True, nogil=True)
 def interval_table(cum, table):
     """table[j, i] = φ(P_i − P_j) for small distributions; nothing for large ones."""
@@ -51,9 +55,9 @@ def _plain_level(x, table, eps, cost, width):
         widest = np.inf
         for j in range(k, i):
             v = cost[j] + table[j, i]
-            if v < least + 1e-15:
+            if v < least + TIE:
                 w = max(width[j], x[i - 1] - x[j])
-                if v < least - 1e-15 or w < widest:
+                if v < least - TIE or w < widest:
                     least = min(v, least)
                     widest = w
         cost[i] = least

@@ -1,0 +1,208 @@
+"""``equivoc assess``: the risk that a technique leaves to an intruder with given knowledge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from equivoc.cli.files import new_folder, replacing
+from equivoc.cli.people_options import (
+    Confidential,
+    Domain,
+    DropMissing,
+    Keys,
+    PeopleFile,
+    RoundTo,
+    Weights,
+    names,
+    numbers,
+    people_from,
+)
+from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from equivoc.study.assess import Assessment
+
+RISKIEST = 8
+
+
+def assess(
+    people: PeopleFile,
+    confidential: Confidential,
+    keys: Keys,
+    technique: Annotated[
+        str, typer.Option(help="Such as unprotected, sampling:fraction=0.1, query-restriction:size=8.")
+    ] = "unprotected",
+    known: Annotated[
+        str | None,
+        typer.Option(help="The keys that the intruder knows, separated by commas; all unless given."),
+    ] = None,
+    eps: Annotated[
+        str | None, typer.Option(help="Tolerances for hit rates, in the confidential attribute's unit: 5,10.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)] = 0,
+    domain: Domain = None,
+    round_to: RoundTo = None,
+    weights: Weights = None,
+    drop_missing: DropMissing = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for classes and records, and the picture of contributions.")
+    ] = None,
+    file_format: Annotated[
+        str, typer.Option("--format", help="csv or parquet, for what --out writes.")
+    ] = "csv",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """How much an intruder still does not know about a person's confidential value, once the release is out.
+
+    Example: equivoc assess people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
+    """
+    from equivoc.study.assess import assess as measure
+    from equivoc.techniques.notation import technique_from
+
+    if file_format not in ("csv", "parquet"):
+        raise InputError(f"--format {file_format}: choose csv or parquet.")
+    chosen = technique_from(technique)
+    tolerances = None if eps is None else numbers("--eps", eps)
+    table = people_from(
+        people,
+        confidential=confidential,
+        keys=keys,
+        domain=domain,
+        round_to=round_to,
+        weights=weights,
+        drop_missing=drop_missing,
+    )
+    asked = names(known) if known is not None else list(table.keys)
+    result = measure(table, chosen, known=asked, seed=seed, eps=tolerances)
+    summary = result.summary
+    written = [] if out is None else _write(result, out, file_format)
+    if as_json:
+        print(json.dumps({**summary, "seed": seed, "dropped": table.dropped}, indent=2))
+        return
+    _print(result, summary, written)
+
+
+def _write(result: Assessment, folder: Path, file_format: str) -> list[Path]:
+    new_folder(folder)
+    written = []
+    for name, frame in (("classes", result.classes), ("records", result.records)):
+        path = folder / f"{name}.{file_format}"
+        with replacing(path) as temporary:
+            if file_format == "csv":
+                frame.to_csv(temporary, index=False)
+            else:
+                frame.to_parquet(temporary, index=False)
+        written.append(path)
+    if result.known and "contributions" in result.summary:
+        path = folder / "contributions.png"
+        with replacing(path) as temporary:
+            result.plot_contributions().save(str(temporary), scale_factor=2)
+        written.append(path)
+    return written
+
+
+def _print(result: Assessment, summary: dict[str, Any], written: list[Path]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    knowing = ", ".join(result.known) or "nothing"
+    console.print(
+        f"{summary['records']:,} records; {result.technique}; an intruder who knows {knowing} "
+        f"tells {summary['classes']:,} classes apart."
+    )
+    if result.people.dropped:
+        console.print(f"{result.people.dropped:,} rows without a confidential value were left out.")
+    console.print(_figures(result, summary))
+    console.print(_riskiest(result))
+    if summary.get("contributions"):
+        console.print(_contributions(summary["contributions"]))
+    _print_sentences(console, result, summary)
+    for path in written:
+        console.print(f"written: {path}", soft_wrap=True)
+
+
+def _figures(result: Assessment, summary: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    unit = result.people.confidential
+    table = Table(
+        title="What is left to find out, for a random person (less is riskier)", title_justify="left"
+    )
+    for column in ("", "mean", "least", "5 % below", "no release", "as it is", "left"):
+        table.add_column(column, justify="left" if not column else "right", no_wrap=not column)
+    record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
+    for name, label in (
+        ("h0", "H0, bits (exact value)"),
+        ("area", f"area, bits × {unit}"),
+        ("mean_entropy", "mean entropy, bits"),
+    ):
+        figure = record[name]
+        table.add_row(
+            label,
+            f"{figure['mean']:.4g}",
+            f"{figure['min']:.4g}",
+            f"{figure['q05']:.4g}",
+            f"{prior[name]:.4g}",
+            f"{bare[name]:.4g}",
+            f"{summary['left'][name]:.1%}",
+        )
+    return table
+
+
+def _riskiest(result: Assessment) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="The riskiest classes", title_justify="left")
+    for column in (*result.known, "people", "H0", "area", *(f"hit within ±{e / 2:g}" for e in result.eps)):
+        table.add_column(Text(column), justify="left" if column in result.known else "right")
+    found, curves = result.posteriors.classes, result.curves
+    hits = [curves.hit(e) for e in result.eps]
+    worst = result.riskiest(RISKIEST)
+    decoded = [
+        result.people.decode(name, found.key_codes[worst, i]).to_pylist()
+        for i, name in enumerate(found.known)
+    ]
+    h0, area, sizes = curves.h0, curves.area, result.posteriors.sizes
+    for row, c in enumerate(worst):
+        keys = [Text("null" if column[row] is None else str(column[row])) for column in decoded]
+        shown = [f"{sizes[c]:,}", f"{h0[c]:.3f}", f"{area[c]:.4g}", *(f"{hit[c]:.3f}" for hit in hits)]
+        table.add_row(*keys, *shown)
+    return table
+
+
+def _contributions(bits: dict[str, float]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Which key gives people away (more is riskier)", title_justify="left")
+    table.add_column("key")
+    table.add_column("bits", justify="right")
+    table.add_column("share", justify="right")
+    total = sum(bits.values())
+    for key, value in sorted(bits.items(), key=lambda item: -item[1]):
+        table.add_row(Text(key), f"{value:.3f}", f"{value / total:.1%}" if total else "–")
+    return table
+
+
+def _print_sentences(console: Console, result: Assessment, summary: dict[str, Any]) -> None:
+    record = summary["per_record"]
+    unit = result.people.confidential
+    for e in result.eps:
+        exactly = "exactly" if e == 0 else f"within ±{e / 2:g}"
+        console.print(
+            f"Her best guess of a random person's {unit} is {exactly} right with probability "
+            f"{record['hit'][e]['mean']:.3f} by her own belief, {record['true_hit'][e]:.3f} in truth "
+            f"(without the release {summary['prior']['hit'][e]:.3f}).",
+            soft_wrap=True,
+        )
+    largest = int(np.max(result.posteriors.sizes))
+    alone = float(np.sum(result.posteriors.sizes == 1) / len(result.people))
+    console.print(f"{alone:.1%} of the people are alone in their class; the largest class has {largest:,}.")

@@ -1,0 +1,75 @@
+"""The options by which commands are told about a file of people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    from equivoc.data.microdata import Microdata
+
+PeopleFile = Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
+Confidential = Annotated[str, typer.Option(help="The confidential column (numbers).")]
+Keys = Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
+Domain = Annotated[
+    str | None,
+    typer.Option(help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."),
+]
+RoundTo = Annotated[float | None, typer.Option(help="Round confidential values to the nearest multiple.")]
+Weights = Annotated[str | None, typer.Option(help="A column of survey weights.")]
+DropMissing = Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")]
+
+
+def people_from(
+    path: Path,
+    *,
+    confidential: str,
+    keys: str,
+    domain: str | None,
+    round_to: float | None,
+    weights: str | None,
+    drop_missing: bool,
+) -> Microdata:
+    """The people that the options describe."""
+    from equivoc.data.microdata import read
+
+    return read(
+        path,
+        confidential=confidential,
+        keys=names(keys),
+        domain=None if domain is None else domain_values(domain),
+        round_to=round_to,
+        weights=weights,
+        drop_missing=drop_missing,
+    )
+
+
+def names(text: str) -> list[str]:
+    """Names separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Numbers separated by commas."""
+    found = []
+    for position, item in enumerate(text.split(",")):
+        try:
+            found.append(float(item))
+        except ValueError:
+            raise InputError(f"{option}: {item.strip()!r} at position {position} is not a number.") from None
+    return found
+
+
+def domain_values(text: str) -> list[float]:
+    """``10:250:10`` or a list of values."""
+    if ":" not in text:
+        return numbers("--domain", text)
+    parts = numbers("--domain", text.replace(":", ","))
+    if len(parts) != 3 or parts[2] <= 0 or parts[1] < parts[0]:
+        raise InputError(f"--domain {text}: give low:high:step with a step above 0, such as 10:250:10.")
+    low, high, step = parts
+    return [low + step * i for i in range(int((high - low) / step + 1e-9) + 1)]

@@ -1,0 +1,1 @@
+"""From posteriors to answers: one assessment, and studies of many."""

@@ -1,0 +1,235 @@
+"""One release, one intruder's knowledge: how much risk is left, for every class and every person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.release import Release
+from equivoc.measure.distribution import tolerances
+from equivoc.measure.many import Curves, curves
+from equivoc.study.contribution import contribution_chart, contributions
+from equivoc.study.spread import spread
+from equivoc.techniques.technique import Technique
+from equivoc.techniques.unprotected import PublishedFile
+
+if TYPE_CHECKING:
+    import altair
+
+Floats = NDArray[np.float64]
+MOST_KEYS_FOR_CONTRIBUTIONS = 6
+"""With more known keys than this, the summary leaves the contributions out; ask for them by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """The risk that a release leaves to an intruder who knows the keys ``known``.
+
+    Entropies are in bits, areas in bits × the confidential attribute's unit, ε in that unit. Less entropy and area
+    is riskier; a higher hit rate is riskier.
+    """
+
+    people: Microdata = field(repr=False)
+    release: Release = field(repr=False)
+    technique: str
+    known: tuple[str, ...]
+    eps: tuple[float, ...]
+    """The tolerances at which hit rates are given."""
+    prior_probabilities: Floats = field(repr=False)
+    """What the intruder believes without the release."""
+
+    @cached_property
+    def posteriors(self) -> Posteriors:
+        """What the intruder believes of each class."""
+        return self.release.posteriors(list(self.known))
+
+    @cached_property
+    def curves(self) -> Curves:
+        """The measure on every class."""
+        return self.posteriors.curves()
+
+    @cached_property
+    def _prior(self) -> Curves:
+        return curves(self.people.values, self.prior_probabilities[None, :])
+
+    @cached_property
+    def _best_windows(self) -> dict[float, tuple[Floats, Floats, Floats]]:
+        return {e: self.curves.best_windows(e) for e in self.eps}
+
+    @cached_property
+    def _true_hits(self) -> dict[float, Floats]:
+        """Per class: the share of its people whose true value lies in the intruder's best window."""
+        counts, values = self.posteriors.classes.counts, self.people.values
+        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        at = values[counts.indices]
+        shares = {}
+        for e, (_, low, high) in self._best_windows.items():
+            held = counts.data * ((at >= low[row]) & (at <= high[row]))
+            shares[e] = np.bincount(row, weights=held, minlength=counts.shape[0]) / self.posteriors.sizes
+        return shares
+
+    def _mean_entropy(self, area: Floats) -> Floats:
+        width = float(self.people.values[-1] - self.people.values[0])
+        return area / width if width else np.zeros_like(area)
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Averages, minima and quantiles of every figure, over classes and over people, beside the baselines'."""
+        measured, sizes, values = self.curves, self.posteriors.sizes, self.people.values
+        figures: dict[str, Floats] = {
+            "h0": measured.h0,
+            "area": measured.area,
+            "mean_entropy": self._mean_entropy(measured.area),
+        }
+        hits = {e: found[0] for e, found in self._best_windows.items()}
+
+        def over(weights: NDArray[np.int64] | None) -> dict[str, Any]:
+            told: dict[str, Any] = {name: spread(figure, weights) for name, figure in figures.items()}
+            told["hit"] = {e: spread(hit, weights) for e, hit in hits.items()}
+            return told
+
+        per_record = over(sizes)
+        per_record["true_hit"] = {
+            e: float(np.average(share, weights=sizes)) for e, share in self._true_hits.items()
+        }
+        prior = _means(self._prior, self._mean_entropy(self._prior.area), np.ones(1, np.int64), self.eps)
+        told = {
+            "technique": self.technique,
+            "known": list(self.known),
+            "records": len(self.people),
+            "classes": len(self.posteriors),
+            "domain": {"values": len(values), "low": float(values[0]), "high": float(values[-1])},
+            "per_class": over(None),
+            "per_record": per_record,
+            "prior": prior,
+            "unprotected": self._unprotected,
+            "left": {
+                name: per_record[name]["mean"] / prior[name] if prior[name] else 1.0
+                for name in ("h0", "area", "mean_entropy")
+            },
+        }
+        if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
+            told["contributions"] = self.contributions
+        return told
+
+    @cached_property
+    def _unprotected(self) -> dict[str, Any]:
+        """Per-record means had the file been published as it is."""
+        if isinstance(self.release, PublishedFile):
+            posteriors, measured = self.posteriors, self.curves
+        else:
+            posteriors = PublishedFile(self.people).posteriors(list(self.known))
+            measured = posteriors.curves()
+        return _means(measured, self._mean_entropy(measured.area), posteriors.sizes, self.eps)
+
+    @cached_property
+    def contributions(self) -> dict[str, float]:
+        """Each known key's share, in bits, of what knowing them takes away (Shapley values; more is riskier)."""
+        return contributions(self.release, self.known)
+
+    def plot_contributions(self) -> altair.Chart:
+        """The contributions as bars."""
+        return contribution_chart(self.contributions)
+
+    def _columns(self) -> dict[str, Any]:
+        measured = self.curves
+        return {
+            "size": self.posteriors.sizes,
+            "h0": measured.h0,
+            "area": measured.area,
+            "mean_entropy": self._mean_entropy(measured.area),
+            "eps_max": measured.eps_max,
+            **{f"hit_{e:g}": found[0] for e, found in self._best_windows.items()},
+        }
+
+    @cached_property
+    def classes(self) -> Any:
+        """One row per class: its key values, size, h0, area, mean_entropy, eps_max and hit rates."""
+        found = self.posteriors.classes
+        keys = {
+            name: self.people.decode(name, codes)
+            for name, codes in zip(found.known, found.key_codes.T, strict=True)
+        }
+        return self.people.like({**keys, **_beside(keys, self._columns())})
+
+    @cached_property
+    def records(self) -> Any:
+        """One row per record of the original, in its order: the figures of its class, and whether the best window
+        holds its true value. No value of the record itself."""
+        found = self.posteriors.classes
+        of = found.of_record
+        columns = {"class": of, **{name: column[of] for name, column in self._columns().items()}}
+        truth = self.people.values[self.people.codes]
+        for e, (_, low, high) in self._best_windows.items():
+            columns[f"true_hit_{e:g}"] = (truth >= low[of]) & (truth <= high[of])
+        return self.people.like(_beside(self.people.names, columns))
+
+    def riskiest(self, count: int = 10) -> NDArray[np.int64]:
+        """The numbers of the classes with the least area, then H0: those an intruder comes closest to."""
+        order = np.lexsort((self.posteriors.sizes, self.curves.h0, self.curves.area))
+        return np.asarray(order[:count])
+
+
+def assess(
+    people: Microdata,
+    technique: Technique | Release,
+    *,
+    known: Sequence[str] = (),
+    seed: int = 0,
+    eps: ArrayLike | None = None,
+    prior: ArrayLike | None = None,
+) -> Assessment:
+    """Measure the risk that a technique, or a release made before, leaves for ``people``.
+
+    ``known`` are the keys whose values the intruder knows of her target. ``eps`` are the tolerances at which hit rates
+    are wanted (None: 0 and a tenth of the domain's width). ``prior`` is what is publicly known of the confidential
+    attribute without the release: a probability for each value of the domain (None: all equally likely).
+
+    >>> import pandas as pd
+    >>> from equivoc.techniques.unprotected import Unprotected
+    >>> frame = pd.DataFrame({"sex": ["F", "F", "M", "M"], "pay": [50, 107, 77, 80]})
+    >>> result = assess(Microdata(frame, confidential="pay", keys=["sex"]), Unprotected(), known=["sex"])
+    >>> result.classes["area"].tolist()
+    [57.0, 3.0]
+    """
+    if isinstance(technique, Technique):
+        release, notation = technique.release(people, seed), technique.notation
+    elif isinstance(technique, Release):
+        if technique.people is not people:
+            raise InputError("the release was made from other people; assess it with those it was made from.")
+        release, notation = technique, type(technique).__name__
+    else:
+        raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
+    width = float(people.values[-1] - people.values[0])
+    asked = tolerances("eps", [0.0, 0.1 * width] if eps is None else eps)
+    values = len(people.values)
+    expected = np.full(values, 1.0 / values) if prior is None else np.asarray(prior, dtype=np.float64)
+    if expected.shape != (values,):
+        raise InputError(
+            f"prior has shape {expected.shape}; give one probability for each of the {values} values."
+        )
+    return Assessment(people, release, notation, tuple(known), tuple(dict.fromkeys(asked.tolist())), expected)
+
+
+def _means(
+    measured: Curves, mean_entropy: Floats, sizes: NDArray[np.int64], eps: tuple[float, ...]
+) -> dict[str, Any]:
+    return {
+        "h0": float(np.average(measured.h0, weights=sizes)),
+        "area": float(np.average(measured.area, weights=sizes)),
+        "mean_entropy": float(np.average(mean_entropy, weights=sizes)),
+        "hit": {e: float(np.average(measured.hit(e), weights=sizes)) for e in eps},
+    }
+
+
+def _beside(taken: Any, columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns under names that no column of the caller's has."""
+    return {f"{name}_" if name in taken else name: column for name, column in columns.items()}

@@ -1,7 +1,7 @@
 """Figures about workers in the United States, from which ACS-like people are drawn.
 
-Rounded, around 2019, after tables that anyone can look up; they make people who are like the survey's, not equal
-to them:
+Approximate and rounded, around 2019: they make people who are like the survey's, not equal to them. The tables to
+hold them against:
 
 - age: BLS, Current Population Survey (CPS) annual averages, table 3
 - education by age: the same, table 7, and ACS table B23006

@@ -32,11 +32,11 @@ def acs_like(n: int, *, seed: int = 0) -> pd.DataFrame:
 
     ``Salary`` (thousands of US dollars a year: 10, 20, … 250; confidential), ``Age`` (16–84 years), ``Sex`` (1
     male, 2 female), ``Education`` (1–16), ``Industry`` (1–18) and ``Occupation`` (1–25) as in `read_pums`,
-    ``Travel_time`` (1–177 minutes). They are invented, from rounded published figures of about 2019 (ACS tables
-    B08303, B23006, C24030, DP03, S0801, S2401; BLS, CPS annual averages, tables 3, 7, 11, 18, 37 and 39, and others;
-    all in `equivoc.datasets.acs_figures`): education depends on age; industry on education; sex on industry;
-    occupation on industry and education; travel time, skewed to the right, on sex. The salary is log-normal given
-    age, sex, education and occupation, then put on the grid, its ends included.
+    ``Travel_time`` (1–177 minutes). They are invented, from rounded figures of about 2019 after published tables
+    (ACS B08303, B23006, C24030, DP03, S0801, S2401; BLS, CPS annual averages, 3, 7, 11, 18, 37, 39; all figures are
+    in `equivoc.datasets.acs_figures`). Education depends on age; industry on education; sex on industry; occupation
+    on industry and education; travel time, skewed to the right, on sex. The salary is log-normal given age, sex,
+    education and occupation; it is rounded to the grid, and what lies beyond an end of the grid goes to that end.
 
     The same seed gives the same rows whatever ``n`` is: fewer rows are the first of more.
 
@@ -72,6 +72,8 @@ def write_acs_like(path: str | os.PathLike[str], n: int, *, seed: int = 0) -> No
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder: name the Parquet file to write")
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent} to write {path.name} in")
     unfinished = path.with_name(f"{path.name}.part")
     try:
         try:

@@ -64,7 +64,9 @@ def test_the_file_holds_the_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         pd.read_parquet(tmp_path / "people.parquet"), eq.datasets.acs_like(3500, seed=5)
     )
     written = pq.ParquetFile(tmp_path / "people.parquet")
-    assert [written.metadata.row_group(g).num_rows for g in range(written.num_row_groups)] == [1000] * 3 + [500]
+    assert [written.metadata.row_group(g).num_rows for g in range(written.num_row_groups)] == [1000] * 3 + [
+        500
+    ]
     assert {str(field.type) for field in written.schema_arrow} == {"int16"}
     assert (tmp_path / "people.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()
     assert len(list(tmp_path.iterdir())) == 2
@@ -83,7 +85,7 @@ def test_writing_more_takes_no_more_memory(tmp_path: Path, monkeypatch: pytest.M
 
     few, many = peak(40_000), peak(400_000)
     assert many < 1.3 * few + 500_000
-    assert 400_000 * 14 > 1.3 * few + 500_000, "the bound would not notice all rows being held"
+    assert 1.3 * few + 500_000 < 400_000 * 14, "the bound would not notice all rows being held"
 
 
 def test_an_interrupted_file_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

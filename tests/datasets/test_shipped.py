@@ -33,7 +33,13 @@ def test_the_file_is_whole() -> None:
 
 def test_its_source_and_licence_lie_beside_it() -> None:
     beside = eq.datasets.path("cps_hourly_workers").with_suffix(".md").read_text(encoding="utf-8")
-    for words in ("Current Population Survey", "Census-Income (KDD)", "CC BY 4.0", "public domain", "US cents"):
+    for words in (
+        "Current Population Survey",
+        "Census-Income (KDD)",
+        "CC BY 4.0",
+        "public domain",
+        "US cents",
+    ):
         assert words in beside
     for column in eq.datasets.load("cps_hourly_workers"):
         assert f"| {column} |" in beside

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -16,10 +18,10 @@ from numpy.typing import NDArray
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
-# Rows parsed at a time: a piece holds the text of the wanted columns, the result only their numbers.
-_PIECE = 250_000
+# 7690, 0170, 15.0, and 1e+05, as R writes 100000.
+_NUMBER = r"^\s*[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*$"
 _ENCRYPTED = 0x1
 
 
@@ -53,54 +55,46 @@ class PersonFile:
 
     def header(self) -> list[str]:
         """The columns' names, in capitals."""
-        import pandas as pd
-
-        with self.open() as file, self._parsing():
-            first: pd.DataFrame = pd.read_csv(
-                file, header=None, nrows=1, dtype=str, keep_default_na=False, **_TEXT
-            )
-        return [str(name).strip().upper() for name in first.iloc[0]]
+        with self.open() as file:
+            lines = csv.reader(io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=""))
+            try:
+                names = next(lines, [])
+            except csv.Error as wrong:
+                raise InputError(f"{self} is not a readable CSV file: {wrong}") from None
+        if not names:
+            raise InputError(f"{self} is empty: give a file with a header and records")
+        return [name.strip().upper() for name in names]
 
     def numbers(self, columns: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         """The named columns of every row; what is blank or no number is NaN."""
-        import pandas as pd
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
 
         header = self.header()
         for name in columns:
             if header.count(name) > 1:
                 raise InputError(f"{self} has more than one column named {name}: remove all but one")
-        places = {header.index(name): name for name in columns}
-        pieces: dict[str, list[NDArray[np.float64]]] = {name: [np.empty(0)] for name in columns}
-        with self.open() as file, self._parsing():
-            parts = pd.read_csv(
-                file,
-                header=None,
-                skiprows=1,
-                names=range(len(header)),
-                usecols=list(places),
-                index_col=False,
-                low_memory=False,
-                chunksize=_PIECE,
-                **_TEXT,
-            )
-            for part in parts:
-                for place, name in places.items():
-                    pieces[name].append(_as_numbers(part[place]))
-        return {name: np.concatenate(parts) for name, parts in pieces.items()}
-
-    @contextmanager
-    def _parsing(self) -> Iterator[None]:
-        from pandas.errors import EmptyDataError, ParserError
-
-        try:
-            yield
-        except EmptyDataError:
-            raise InputError(f"{self} is empty: give a file with a header and records") from None
-        except ParserError as wrong:
-            raise InputError(f"{self} is not a readable CSV file: {str(wrong).strip()}") from None
-
-
-_TEXT = {"encoding": "utf-8-sig", "encoding_errors": "replace"}
+        wanted = [str(header.index(name)) for name in columns]
+        pieces: dict[str, list[NDArray[np.float64]]] = {name: [] for name in columns}
+        with self.open() as file:
+            try:
+                batches = arrow_csv.open_csv(
+                    file,
+                    read_options=arrow_csv.ReadOptions(
+                        column_names=[str(place) for place in range(len(header))]
+                    ),
+                    parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+                    convert_options=arrow_csv.ConvertOptions(
+                        include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary())
+                    ),
+                )
+                for batch in batches:
+                    for name, column in zip(columns, batch.columns, strict=True):
+                        pieces[name].append(_as_numbers(column))
+            except pa.ArrowInvalid as wrong:
+                raise InputError(f"{self} is not a readable CSV file: {_one_line(wrong)}") from None
+        # The header was read as a row like the others.
+        return {name: np.concatenate(parts)[1:] for name, parts in pieces.items()}
 
 
 def person_files(path: Path, columns: Sequence[str]) -> list[PersonFile]:
@@ -158,7 +152,14 @@ def _one_sentence(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be read: {refused.strerror or refused}") from None
 
 
-def _as_numbers(column: pd.Series) -> NDArray[np.float64]:
-    import pandas as pd
+def _as_numbers(column: pa.Array) -> NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    return np.asarray(pd.to_numeric(column, errors="coerce"), np.float64)
+    known = pc.if_else(pc.match_substring_regex(column, _NUMBER), column, None)
+    numbers = pc.cast(pc.ascii_trim_whitespace(pc.cast(known, pa.string())), pa.float64())
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
+
+
+def _one_line(wrong: Exception) -> str:
+    return str(wrong).splitlines()[0].strip()[:200]

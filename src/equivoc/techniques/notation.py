@@ -31,6 +31,8 @@ def technique_from(text: str) -> Technique:
         parameter, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"technique {text!r}: {item!r} needs a value, as in {parameter}=….")
+        if parameter.strip() in parameters:
+            raise InputError(f"technique {text!r}: {parameter.strip()} is given twice.")
         parameters[parameter.strip()] = _value(value.strip())
     return technique_of(name.strip(), parameters)
 
@@ -38,12 +40,12 @@ def technique_from(text: str) -> Technique:
 def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:
     """The technique ``name`` with these parameters; InputError names what is wrong."""
     if name not in TECHNIQUES:
-        raise InputError(f"there is no technique {name!r}{_nearest(name, TECHNIQUES)}.")
+        raise InputError(f"there is no technique {name!r}{_nearest(name, TECHNIQUES)}")
     kind = TECHNIQUES[name]
     allowed = {f.name: f for f in fields(kind)}
     for parameter in parameters:
         if parameter not in allowed:
-            raise InputError(f"{name} has no parameter {parameter!r}{_nearest(parameter, allowed)}.")
+            raise InputError(f"{name} has no parameter {parameter!r}{_nearest(parameter, allowed)}")
     missing = [f.name for f in allowed.values() if f.default is MISSING and f.name not in parameters]
     if missing:
         raise InputError(f"{name} needs {missing[0]}, as in {name}:{missing[0]}=….")
@@ -65,4 +67,4 @@ def _value(text: str) -> Any:
 
 def _nearest(name: str, known: Mapping[str, Any]) -> str:
     close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known) or 'none'}"
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known) or 'none'}."

@@ -6,7 +6,8 @@ when the newer one's window has mass u, φ(u + δ) − φ(u) = c with φ(q) = �
     (v + 1) ln(v + 1) − v ln v = −ln δ − c/δ = y,
 
 one increasing function of one variable. Its inverse v(y) is tabulated with its slope, for cubic Hermite
-interpolation (relative error below 1e-12 from y = ¼ on; below, one Newton step is added); beyond the table v = e^(y−1) − ½ + e^(1−y)/24 is as good.
+interpolation (relative error below 1e-12 from y = ¼ on; below, one Newton step is added). Beyond the table
+v = e^(y−1) − ½ + e^(1−y)/24 is as good.
 """
 
 from __future__ import annotations

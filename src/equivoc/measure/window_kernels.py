@@ -67,6 +67,15 @@ def window_starts(lows, highs, eps):
 
 
 @njit(cache=True, nogil=True)
+def reach_from(x, eps):
+    """How many values a window that starts at the first one covers."""
+    reached = 1
+    while reached < len(x) and covered(x[0], x[reached], eps):
+        reached += 1
+    return reached
+
+
+@njit(cache=True, nogil=True)
 def _newton_step(y, v):
     """A better v for (v + 1) ln(v + 1) − v ln v = y, never less than a twentieth of the old one."""
     slope = math.log1p(1.0 / v)

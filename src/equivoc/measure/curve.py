@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from equivoc.errors import InputError
 from equivoc.measure.area import certified_area
-from equivoc.measure.breakpoints import jumps
-from equivoc.measure.distribution import Distribution, Floats, tolerances
+from equivoc.measure.breakpoints import jumps, last_of_ties
+from equivoc.measure.distribution import TIE_SHARE, Distribution, Floats, tolerances
 from equivoc.measure.entropy import exact_entropy
 from equivoc.measure.overtaking import overtaking_table
 
@@ -42,6 +42,8 @@ class Curve:
     area_bounds: tuple[float, float]
     """Certified lower and upper bound of the area; equal when it is exact."""
     _distribution: Distribution = field(repr=False)
+    _jumps: tuple[Floats, Floats] | None = field(repr=False, default=None)
+    """Every ε at which H changes and H from there on, before differences that only rounding tells apart were joined."""
 
     @property
     def h0(self) -> float:
@@ -62,7 +64,7 @@ class Curve:
     @property
     def exact(self) -> bool:
         """Are ``epsilons`` all the jumps there are, and is the area exact?"""
-        return self.area_bounds[0] == self.area_bounds[1]
+        return self._jumps is not None
 
     @cached_property
     def _cumulative(self) -> Floats:
@@ -75,11 +77,10 @@ class Curve:
     def __call__(self, eps: Any) -> Any:
         """H(ε) in bits at one tolerance or at each of several; always exact."""
         asked = tolerances("eps", eps)
-        if self.exact:
-            x = self._distribution.values
-            rounding = 8.881784197001252e-16 * max(abs(float(x[0])), abs(float(x[-1])))
-            reach = asked + np.minimum(rounding, 9.5367431640625e-07 * asked)
-            found = self.entropies[np.searchsorted(self.epsilons, reach, side="right") - 1]
+        if self._jumps is not None:
+            epsilons, entropies = self._jumps
+            reach = asked + np.minimum(self._distribution.rounding, TIE_SHARE * asked)
+            found = entropies[np.searchsorted(epsilons, reach, side="right") - 1]
         else:
             found = np.array([exact_entropy(self._distribution, self._cumulative, float(e)) for e in asked])
         return float(found[0]) if np.ndim(eps) == 0 else found
@@ -143,6 +144,9 @@ def curve(values: ArrayLike, probabilities: ArrayLike, *, tolerance: float = 0.0
     distribution = Distribution.of(values, probabilities)
     if tolerance == 0.0:
         epsilons, entropies, area = jumps(distribution)
-        return Curve(epsilons, entropies, (area, area), distribution)
+        kept = last_of_ties(epsilons, distribution.rounding)
+        return Curve(
+            epsilons[kept], entropies[kept], (area, area), distribution, _jumps=(epsilons, entropies)
+        )
     certified = certified_area(distribution, tolerance)
     return Curve(certified.epsilons, certified.entropies, certified.bounds, distribution)

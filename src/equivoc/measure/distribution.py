@@ -15,6 +15,11 @@ Floats = NDArray[np.float64]
 SUM_TOLERANCE = 1e-9
 """How far the sum of the probabilities may be from 1."""
 
+TIE_ROUNDING = 2.0**-50
+TIE_SHARE = 2.0**-20
+"""A window of length ε also covers a difference that exceeds ε by rounding: by no more than 4 units in the last place
+of the posterior's largest value (in absolute terms), and no more than a millionth of ε."""
+
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
@@ -27,6 +32,11 @@ class Distribution:
     def spread(self) -> float:
         """Largest less smallest value of positive probability: ε_max, in the attribute's unit."""
         return float(self.values[-1] - self.values[0])
+
+    @property
+    def rounding(self) -> float:
+        """How far binary rounding may put a difference of two values off (see TIE_ROUNDING)."""
+        return TIE_ROUNDING * max(abs(float(self.values[0])), abs(float(self.values[-1])))
 
     @property
     def cumulative(self) -> Floats:

@@ -43,7 +43,7 @@ def exact_entropy(distribution: Distribution, cumulative: Floats, eps: float) ->
     x = distribution.values
     if eps == 0.0:
         return distribution.shannon
-    if kernels.covered(x[0], x[-1], eps):
+    if x[-1] - x[0] <= kernels.reach(x[0], x[-1], eps):
         return 0.0
     table = overtaking_table()
     first = kernels.window_starts(x, x, eps)

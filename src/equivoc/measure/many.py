@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
 from equivoc.measure.area import certified_area
-from equivoc.measure.distribution import Distribution, Floats, tolerances
+from equivoc.measure.breakpoints import last_of_ties
+from equivoc.measure.distribution import TIE_ROUNDING, TIE_SHARE, Distribution, Floats, tolerances
 from equivoc.measure.overtaking import overtaking_table
 from equivoc.measure.parallel import over_pieces
 from equivoc.measure.rows import Ints, Rows, distinct_rows, read_grid_and_rows
@@ -215,21 +216,18 @@ def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: f
 def grid_differences(grid: Floats) -> Floats | None:
     """The grid's distinct differences, ascending from 0; None if there are more than MOST_DIFFERENCES.
 
-    Differences that only rounding tells apart count as one.
+    Differences that only rounding tells apart count as one, the largest of them.
     """
-    n = len(grid)
-    spread = float(grid[-1] - grid[0])
-    rounding = 8.881784197001252e-16 * max(abs(float(grid[0])), abs(float(grid[-1])))
-    distinct = np.zeros(1)
-    for lag in range(1, n):
-        found = np.concatenate((distinct, grid[lag:] - grid[:-lag]))
-        found.sort()
-        apart = np.diff(found) > np.minimum(rounding, 1e-6 * found[1:])
-        distinct = found[np.concatenate(([True], apart))]
-        if len(distinct) > MOST_DIFFERENCES:
-            return None
-    distinct[-1] = spread if n > 1 else 0.0
-    return distinct
+    rounding = TIE_ROUNDING * max(abs(float(grid[0])), abs(float(grid[-1])))
+    found = np.zeros(1)
+    for lag in range(1, len(grid)):
+        found = np.unique(np.concatenate((found, grid[lag:] - grid[:-lag])))
+        if len(found) > MOST_DIFFERENCES:
+            surely = 1 + np.count_nonzero(np.diff(found) > np.minimum(rounding, TIE_SHARE * found[:-1]))
+            if surely > MOST_DIFFERENCES or len(found) > 16 * MOST_DIFFERENCES:
+                return None
+    distinct = found[last_of_ties(found, rounding)]
+    return distinct if len(distinct) <= MOST_DIFFERENCES else None
 
 
 def _losses(most: int) -> Floats:

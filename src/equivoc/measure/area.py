@@ -29,9 +29,12 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
         low, high = float((H[1:] * d).sum()), float((H[:-1] * d).sum())
         if high - low <= tolerance * low or gap.max() <= 0:
             break
-        share = tolerance * max(low, 1e-300) / len(gap)
-        split = np.flatnonzero(gap > share)
+        split = np.flatnonzero(gap > tolerance * low / len(gap))
         mids = 0.5 * (eps[split] + eps[split + 1])
+        between = (eps[split] < mids) & (mids < eps[split + 1])
+        if not between.any():  # the steps left are as fine as double precision
+            break
+        split, mids = split[between], mids[between]
         h = np.array([exact_entropy(distribution, cum, float(m)) for m in mids])
         eps = np.insert(eps, split + 1, mids)
         H = np.minimum.accumulate(np.insert(H, split + 1, h))

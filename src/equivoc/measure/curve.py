@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.errors import InputError
 from equivoc.measure.area import certified_area
 from equivoc.measure.breakpoints import jumps, last_of_ties
-from equivoc.measure.distribution import TIE_SHARE, Distribution, Floats, tolerances
+from equivoc.measure.distribution import (
+    TIE_SHARE,
+    Distribution,
+    Floats,
+    check_relative_gap,
+    one_tolerance,
+    tolerances,
+)
 from equivoc.measure.entropy import exact_entropy
 from equivoc.measure.overtaking import overtaking_table
 
@@ -103,7 +109,7 @@ class Curve:
         from equivoc.measure import window_kernels as kernels
 
         x, p = self._distribution.values, self._distribution.probabilities
-        first = kernels.window_starts(x, x, float(tolerances("eps", eps)[0]))
+        first = kernels.window_starts(x, x, one_tolerance("eps", eps))
         wanted = kernels.window_start_boundaries(first)
         _, origin, _ = kernels.prefix_costs(self._cumulative, first, wanted, overtaking_table())
         windows = []
@@ -137,16 +143,13 @@ def curve(values: ArrayLike, probabilities: ArrayLike, *, tolerance: float = 0.0
     >>> curve([77, 80], [.5, .5]).area, curve([50, 107], [.5, .5]).area
     (3.0, 57.0)
     """
-    if not 0 <= tolerance < 1:
-        raise InputError(
-            f"tolerance is {tolerance}; give a relative gap from 0 (exact) up to, not including, 1."
-        )
+    gap = check_relative_gap(tolerance, exact_allowed=True)
     distribution = Distribution.of(values, probabilities)
-    if tolerance == 0.0:
+    if gap == 0.0:
         epsilons, entropies, area = jumps(distribution)
         kept = last_of_ties(epsilons, distribution.rounding)
         return Curve(
             epsilons[kept], entropies[kept], (area, area), distribution, _jumps=(epsilons, entropies)
         )
-    certified = certified_area(distribution, tolerance)
+    certified = certified_area(distribution, gap)
     return Curve(certified.epsilons, certified.entropies, certified.bounds, distribution)

@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.measure.distribution import Distribution, Floats, tolerances
+from equivoc.measure.distribution import Distribution, Floats, one_tolerance
 from equivoc.measure.overtaking import overtaking_table
 
 NATS_PER_BIT = log(2.0)
@@ -31,9 +31,9 @@ def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float
     >>> entropy_at([0.1, 0.4], [0.5, 0.5], 0.3)
     0.0
     """
-    at = tolerances("eps", eps)
+    at = one_tolerance("eps", eps)
     distribution = Distribution.of(values, probabilities)
-    return exact_entropy(distribution, distribution.cumulative, float(at[0]))
+    return exact_entropy(distribution, distribution.cumulative, at)
 
 
 def exact_entropy(distribution: Distribution, cumulative: Floats, eps: float) -> float:

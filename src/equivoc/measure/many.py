@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.errors import InputError
 from equivoc.measure.area import certified_area
 from equivoc.measure.breakpoints import last_of_ties
-from equivoc.measure.distribution import TIE_ROUNDING, TIE_SHARE, Distribution, Floats, tolerances
+from equivoc.measure.distribution import (
+    TIE_ROUNDING,
+    TIE_SHARE,
+    Distribution,
+    Floats,
+    check_relative_gap,
+    one_tolerance,
+)
 from equivoc.measure.overtaking import overtaking_table
 from equivoc.measure.parallel import over_pieces
 from equivoc.measure.rows import Ints, Rows, distinct_rows, read_grid_and_rows
@@ -83,7 +89,7 @@ class Curves:
 
     def at(self, eps: float) -> Floats:
         """H(ε) of every row, in bits."""
-        one = tolerances("eps", eps)[:1]
+        one = np.array([one_tolerance("eps", eps)])
         column: Floats = self._entropies_at(one)[self._of, 0]
         return column
 
@@ -95,7 +101,7 @@ class Curves:
         """V(ε) of every row, and the lowest and highest value that the heaviest window covers."""
         from equivoc.measure import many_kernels as kernels
 
-        one = float(tolerances("eps", eps)[0])
+        one = one_tolerance("eps", eps)
         rows, grid = self._rows, self.values
         mass, low, high = (np.empty(len(self._distinct)) for _ in range(3))
 
@@ -206,11 +212,10 @@ def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: f
     >>> many.h0.tolist(), many.area.tolist()
     ([1.0, 1.0], [3.0, 30.0])
     """
-    if not tolerance > 0:
-        raise InputError(f"tolerance is {tolerance}; give a relative gap above 0, such as 1e-3.")
+    gap = check_relative_gap(tolerance, exact_allowed=False)
     grid, rows = read_grid_and_rows(values, matrix, counts=counts)
     distinct, of = distinct_rows(rows)
-    return Curves(grid, float(tolerance), rows, distinct, of)
+    return Curves(grid, gap, rows, distinct, of)
 
 
 def grid_differences(grid: Floats) -> Floats | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.distribution import SUM_TOLERANCE, Floats, numbers
+from equivoc.measure.distribution import SUM_TOLERANCE, Floats, check_spread, numbers
 
 Ints = NDArray[np.int64]
 
@@ -49,6 +49,7 @@ def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple
     grid = numbers("values", values)
     if len(grid) == 0:
         raise InputError("values is empty; give the values that the matrix's columns stand for.")
+    check_spread(np.sort(grid))
     sparse = hasattr(matrix, "tocsr")
     if not sparse:
         matrix = _table(matrix)

@@ -56,7 +56,9 @@ def test_break_points(posterior: Posterior) -> None:
     assert c.epsilons[0] == 0.0
     assert c.entropies[0] == c.h0
     assert c.entropies[-1] == 0.0
-    assert c.epsilons[-1] == c.eps_max
+    assert c.epsilons[-1] <= c.eps_max == posterior.spread
+    if min(q for q in posterior.probabilities if q > 0) > 1e-9:  # else the last jump is lost in rounding
+        assert c.epsilons[-1] == c.eps_max
     assert (np.diff(c.epsilons) > 0).all()
     assert (np.diff(c.entropies) < 0).all()
     assert c(c.epsilons) == pytest.approx(c.entropies, abs=BITS)

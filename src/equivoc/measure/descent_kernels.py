@@ -106,7 +106,7 @@ def _left_end(x, cum, level, right, rounding, table, overtaking, cost, width):
     below, below_level, below_width = 0.0, np.inf, 0.0
     while True:
         middle = 0.5 * (below + right)
-        d = difference_below(x, np.nextafter(middle, np.inf))
+        d = difference_below(x, min(np.nextafter(middle, np.inf), right))
         if d <= below:
             d = difference_above(x, middle)
             if d >= right:

@@ -51,7 +51,9 @@ class Distribution:
     @property
     def shannon(self) -> float:
         """The Shannon entropy, in bits: H(0), summed without detour over cumulative sums."""
-        return float(np.dot(self.probabilities, -np.log2(self.probabilities))) + 0.0
+        if len(self.values) == 1:  # of probability 1 within rounding
+            return 0.0
+        return max(float(np.dot(self.probabilities, -np.log2(self.probabilities))), 0.0)
 
     @classmethod
     def of(cls, values: ArrayLike, probabilities: ArrayLike) -> Distribution:

@@ -49,7 +49,9 @@ VALUES = {
     "ulps at 1": st.integers(0, 9).map(lambda k: 1 + k * 2.0**-52),
     "tiny": st.integers(-5, 9).map(lambda k: k * 5e-324),
     "near 1e-300": st.floats(1e-301, 1e-299),
-    "every magnitude": st.tuples(st.integers(-30, 290), st.integers(-9, 9)).map(lambda t: t[1] * 10.0 ** t[0]),
+    "every magnitude": st.tuples(st.integers(-30, 290), st.integers(-9, 9)).map(
+        lambda t: t[1] * 10.0 ** t[0]
+    ),
 }
 
 WEIGHTS = {
@@ -81,7 +83,9 @@ def tolerances_of(draw: st.DrawFn, posterior: Posterior) -> float:
     def difference() -> float:
         return abs(draw(pick) - draw(pick))
 
-    kind = draw(st.sampled_from(["0", "tie", "tie", "tie", "an ulp below", "just below", "between", "beyond"]))
+    kind = draw(
+        st.sampled_from(["0", "tie", "tie", "tie", "an ulp below", "just below", "between", "beyond"])
+    )
     if kind == "tie":
         return difference()
     if kind == "an ulp below":

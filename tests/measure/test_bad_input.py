@@ -182,7 +182,8 @@ BAD_MATRICES = [
     ([[INF, 0.5, -INF]], ("matrix row 0, column 0", "inf")),
     ([GOOD, [1.5, -0.5, 0.0]], ("matrix row 1, column 1", "-0.5")),
     ([GOOD, [0.5, 0.25, 0.2]], ("matrix row 1", "0.95")),
-    ([GOOD, [0.0, 0.0, 0.0]], ("matrix row 1", "0")),
+    ([GOOD, [1e308, 1e308, 0.0]], ("matrix row 1", "inf")),
+    ([GOOD, [0.0, 0.0, 0.0]], ("matrix row 1", "sums to 0,")),
     ([GOOD, [0.5, 0.5]], ("matrix", "ragged")),
     ([[0.5, 0.5]], ("matrix", "(1, 2)", "values", "3")),
     (GOOD, ("matrix", "(3,)")),
@@ -202,7 +203,7 @@ def test_matrix(matrix: Any, names: tuple[str, ...]) -> None:
     assert_names(refused(lambda: eq.curves(X, matrix)), *names)
 
 
-@pytest.mark.parametrize(("matrix", "names"), BAD_MATRICES[:6], ids=str)
+@pytest.mark.parametrize(("matrix", "names"), BAD_MATRICES[:7], ids=str)
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.coo_array])
 def test_sparse_matrix(kind: Callable[[Any], Any], matrix: Any, names: tuple[str, ...]) -> None:
     assert_names(refused(lambda: eq.curves(X, kind(np.array(matrix)))), *names)

@@ -25,7 +25,10 @@ def test_worked_figures() -> None:
     assert [round(float(h), 3) for h in c.entropies] == [1.319, 1.054, 0.811, 0.610, 0.286, 0.0]
     assert c.area_bounds == (c.area, c.area)
     assert c.exact
-    assert [tuple(w) for w in c.windows(2)] == [(1.0, 3.0, pytest.approx(0.25)), (8.0, 9.0, pytest.approx(0.75))]
+    assert [tuple(w) for w in c.windows(2)] == [
+        (1.0, 3.0, pytest.approx(0.25)),
+        (8.0, 9.0, pytest.approx(0.75)),
+    ]
     assert c.hit([0, 1, 2, 5, 7, 8]) == pytest.approx([0.7, 0.75, 0.75, 0.8, 0.95, 1.0])
 
 

@@ -125,7 +125,8 @@ def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
 
 def _draw(result: Curve, plot: Path) -> None:
     try:
-        result.plot().save(str(plot), scale_factor=2 if plot.suffix.lower() == ".png" else 1)
+        kind = plot.suffix.lower()[1:]
+        result.plot().save(str(plot), format=kind, scale_factor=2 if kind == "png" else 1)
     except OSError as problem:
         raise InputError(f"--plot {plot} cannot be written: {problem.strerror}.") from None
 

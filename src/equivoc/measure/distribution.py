@@ -70,7 +70,8 @@ class Distribution:
         if p.min() < 0:
             i = int(np.argmax(p < 0))
             raise InputError(f"probabilities[{i}] is {p[i]:g}; probabilities must be 0 or more.")
-        total = float(p.sum())
+        with np.errstate(over="ignore"):
+            total = float(p.sum())
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InputError(
                 f"probabilities sum to {total:.12g}, not to 1 (within {SUM_TOLERANCE:g}); "

@@ -103,7 +103,9 @@ def _table(given: Any) -> NDArray[Any]:
         raise InputError("matrix is ragged; every row needs one entry per value.") from None
     if table.dtype.kind in "SU":  # numbers among text became text; find the text that was given
         table = np.asarray(given, dtype=object)
-    if table.dtype.kind == "O" and table.ndim == 2:
+    if table.ndim != 2:
+        return table
+    if table.dtype.kind == "O":
         return np.stack([numbers(f"matrix[{r}]", row) for r, row in enumerate(table)])
     if table.dtype.kind not in "fiu" and table.size:
         first = table.reshape(-1)[0]
@@ -156,14 +158,16 @@ def _checked_weights(
             raise InputError(
                 f"{where(int(np.argmin(np.isfinite(weights))))}; only finite numbers can be used."
             )
-        raise InputError(f"{where(int(np.argmin(weights)))}; probabilities must be 0 or more.")
+        if low < 0:
+            raise InputError(f"{where(int(np.argmin(weights)))}; probabilities must be 0 or more.")
     return weights
 
 
 def _row_sums(weights: NDArray[Any], bounds: Ints) -> NDArray[Any]:
     sums = np.zeros(len(bounds) - 1, weights.dtype)
     filled = bounds[1:] > bounds[:-1]
-    sums[filled] = np.add.reduceat(weights, bounds[:-1][filled])
+    with np.errstate(over="ignore"):
+        sums[filled] = np.add.reduceat(weights, bounds[:-1][filled])
     return sums
 
 

@@ -206,10 +206,9 @@ def test_as_a_process(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["area"] == pytest.approx(6.5144, abs=1e-5)
     bad = subprocess.run(
-        [*command, "--values", "1,2", "--probabilities", ".5,.4", "--plot", "out.svg"],
+        [*command, "--values", "1,2", "--probabilities", ".5,.4", "--plot", str(tmp_path / "out.svg")],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
         check=False,
     )
     assert (bad.returncode, bad.stdout) == (2, "")

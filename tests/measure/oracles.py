@@ -8,6 +8,7 @@ more than 2^-20 of ε.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -86,7 +87,7 @@ class PlainRecurrence:
         x = [Fraction(v) for v in self.x]
         differences = sorted({b - a for i, a in enumerate(x) for b in x[i:]})
         terms = []
-        for low, high in zip(differences, differences[1:], strict=False):
+        for low, high in itertools.pairwise(differences):
             starts, k, D = [], 0, [0.0]
             for i in range(len(x)):
                 while x[i] - x[k] > low:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -23,12 +24,12 @@ def test_h_never_rises(data: st.DataObject, posterior: Posterior) -> None:
     x, p = posterior.values, posterior.probabilities
     asked = sorted(data.draw(tolerances_of(posterior)) for _ in range(5))
     c = eq.curve(x, p)
-    assert all(b <= a for a, b in zip(c(asked), c(asked)[1:], strict=False))
+    assert all(b <= a for a, b in itertools.pairwise(c(asked)))
     h = [eq.entropy_at(x, p, e) for e in asked]
-    assert all(b <= a + 1e-12 for a, b in zip(h, h[1:], strict=False))
+    assert all(b <= a + 1e-12 for a, b in itertools.pairwise(h))
     assert eq.entropy_at(x, p, posterior.spread) == 0.0
     hits = c.hit(asked)
-    assert all(a <= b for a, b in zip(hits, hits[1:], strict=False))
+    assert all(a <= b for a, b in itertools.pairwise(hits))
 
 
 @settings(max_examples=80)

@@ -154,6 +154,10 @@ def descend(x, cum, h0, rounding, table, overtaking, cost, width, epsilons, leve
         area += level * (right - low)
         level, right, ties = max(h, level), low, 0
         low = min(w, d)
+    if count == 0 and spread > 0.0:  # all but sure: h0 itself is lost in rounding, yet H is 0 from ε_max on
+        if len(epsilons):
+            epsilons[0], levels[0] = spread, 0.0
+        count = 1
     if count < len(epsilons):
         epsilons[count], levels[count] = 0.0, h0
     area += h0 * right

@@ -117,7 +117,8 @@ def test_whole_curve_beyond_the_small_table(values: str, probabilities: str) -> 
     masses = np.bincount(where, weights=p)
     slack = 4 * 2.0**-52 * np.abs(distinct[[0, -1]]).max()
     inner = rng.choice(len(c.epsilons) - 1, 6, replace=False)
-    asked = [*c.epsilons[inner], *(0.5 * (c.epsilons[inner] + c.epsilons[inner + 1]))]
+    before_the_next = c.epsilons[inner + 1] * (1 - 1e-9)
+    asked = [*c.epsilons[inner], *(0.5 * (c.epsilons[inner] + c.epsilons[inner + 1])), *before_the_next]
     for eps in asked:
         assert c(eps) == pytest.approx(vectorised_entropy(distinct, masses, eps, slack), abs=1e-10)
     assert c.area == pytest.approx(float(np.dot(c.entropies[:-1], np.diff(c.epsilons))), rel=1e-9)

@@ -158,14 +158,14 @@ def test_rows_with_the_same_weights_at_other_values_are_not_equal() -> None:
 
 def test_large_support_is_certified() -> None:
     rng = np.random.default_rng(9)
-    values = np.sort(rng.random(600)) * 100
-    matrix = np.zeros((3, 600))
-    matrix[0] = rng.dirichlet(np.ones(600))
-    matrix[1, ::2] = rng.dirichlet(np.ones(300))
+    values = np.sort(rng.random(400)) * 100
+    matrix = np.zeros((3, 400))
+    matrix[0] = rng.dirichlet(np.ones(400))
+    matrix[1, :300] = rng.dirichlet(np.ones(300))
     matrix[2, :256] = rng.dirichlet(np.ones(256))
+    exact = np.array([eq.curve(values, row).area for row in matrix])
     for kind in (np.asarray, sp.csr_array):
         many = eq.curves(values, kind(matrix))
-        exact = np.array([eq.curve(values, row).area for row in matrix])
         low, high = many.area_bounds.T
         assert (low <= exact * (1 + 1e-12)).all()
         assert (exact <= high * (1 + 1e-12)).all()
@@ -175,8 +175,8 @@ def test_large_support_is_certified() -> None:
         for eps in (0.0, 0.7, 30.0):
             single = [eq.entropy_at(values, row, eps) for row in matrix]
             assert many.at(eps) == pytest.approx(single, abs=1e-11)
-    finer = eq.curves(values, matrix, tolerance=1e-5).area_bounds
-    assert (finer[:, 1] - finer[:, 0] <= 1e-5 * finer[:, 0]).all()
+    finer = eq.curves(values, matrix, tolerance=1e-4).area_bounds
+    assert (finer[:, 1] - finer[:, 0] <= 1e-4 * finer[:, 0]).all()
 
 
 def test_grid_of_many_differences_is_tabulated_at_even_steps() -> None:

@@ -72,6 +72,27 @@ def test_the_slack_is_four_ulps_and_a_millionth(values: list[float], eps: float)
     assert all_three(values, HALVES, eps) == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("values", [[-100.4, -100.1, 0.0], [0.0, 100.1, 100.4], [-0.1, 0.2, 1000.0]])
+def test_the_larger_end_decides_how_much_rounding_there_is(values: list[float]) -> None:
+    heavy = [0.5, 0.25, 0.25] if values[0] == 0 else [0.25, 0.25, 0.5]
+    assert all_three(values, heavy, 0.3) == pytest.approx([1.0] * 3)
+    assert all_three(values, heavy, 0.3 - 1e-9) == pytest.approx([1.5] * 3)
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-320])
+def test_exact_ties_where_doubles_leave_no_room_for_rounding(unit: float) -> None:
+    values, p = [0.0, unit, 3 * unit, 7 * unit], [0.25, 0.25, 0.25, 0.25]
+    for eps, bits, hit in (
+        (0, 2.0, 0.25),
+        (unit, 1.5, 0.5),
+        (3 * unit, 0.8112781, 0.75),
+        (4 * unit, 0.8112781, 0.75),
+    ):
+        assert all_three(values, p, eps) == pytest.approx([bits] * 3)
+        assert eq.curve(values, p).hit(eps) == eq.curves(values, [p]).hit(eps)[0] == hit
+    assert eq.curve(values, p).epsilons.tolist() == [0, unit, 3 * unit, 7 * unit]
+
+
 @pytest.mark.parametrize("step", [0.1, 0.7, 1 / 3, 1.1])
 @pytest.mark.parametrize("n", [11, 25, 64])
 def test_a_decimal_grid_behaves_as_the_integer_grid(n: int, step: float) -> None:

@@ -14,6 +14,7 @@ from equivoc.errors import InputError
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
+    from equivoc import datasets
     from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.entropy import entropy_at
@@ -47,6 +48,9 @@ _HOMES = {
     "load_study": "equivoc.study.result",
 }
 
+# Packages that are used by their name: eq.datasets.load(…).
+_PACKAGES = ("datasets",)
+
 __all__ = [
     "Assessment",
     "Curve",
@@ -64,6 +68,7 @@ __all__ = [
     "assess",
     "curve",
     "curves",
+    "datasets",
     "entropy_at",
     "load_study",
     "read",
@@ -71,6 +76,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"equivoc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'equivoc' has no attribute {name!r}")
     found = getattr(import_module(_HOMES[name]), name)

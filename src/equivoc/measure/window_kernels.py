@@ -22,6 +22,7 @@ import math
 import numpy as np
 from numba import njit
 
+from equivoc.measure.distribution import TIE_ROUNDING, TIE_SHARE
 from equivoc.measure.overtaking import STEPS_PER_NAT, TABLE_END
 
 NEVER = 9.0
@@ -29,16 +30,13 @@ NEVER = 9.0
 
 
 @njit(cache=True, nogil=True, inline="always")
-def covered(low, high, eps):
-    """Does a window of length ε cover both values? Ties are decided in favour of covering.
+def reach(lowest, highest, eps):
+    """The largest difference that a window of length ε covers, between values from ``lowest`` to ``highest``.
 
-    ``high − low`` may exceed ε by the rounding that values of this size carry (4 units in the last place), but by
-    no more than a millionth of ε.
+    Ties are decided in favour of covering: a little more than ε (see TIE_ROUNDING), the same for every pair, so that
+    H at ε with ties is H at the reach without.
     """
-    excess = (high - low) - eps
-    if excess <= 0.0:
-        return True
-    return excess <= 8.881784197001252e-16 * max(abs(low), abs(high)) and excess <= 9.5367431640625e-07 * eps
+    return eps + min(TIE_ROUNDING * max(abs(lowest), abs(highest)), TIE_SHARE * eps)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -49,17 +47,23 @@ def phi(q):
 
 @njit(cache=True, nogil=True)
 def window_starts(lows, highs, eps):
-    """first[i]: the smallest boundary k such that one window covers the items k … i−1.
+    """first[i]: the smallest boundary k such that one window of length ε covers the items k … i−1.
 
     An item is a value, or a group of neighbouring values from ``lows[i]`` to ``highs[i]``; a window covers a run of
     groups when it touches the first and the last one.
     """
+    return starts_within(lows, highs, reach(lows[0], highs[-1], eps))
+
+
+@njit(cache=True, nogil=True)
+def starts_within(lows, highs, limit):
+    """As window_starts, where ``limit`` is the largest difference that a window covers."""
     n = len(lows)
     first = np.empty(n + 2, np.int32)
     first[0] = 0
     k = 0
     for i in range(1, n + 1):
-        while k < i - 1 and not covered(highs[k], lows[i - 1], eps):
+        while k < i - 1 and lows[i - 1] - highs[k] > limit:
             k += 1
         first[i] = k
     first[n + 1] = n
@@ -67,12 +71,27 @@ def window_starts(lows, highs, eps):
 
 
 @njit(cache=True, nogil=True)
-def _inverse_by_newton(y, v):
-    """v with (v+1) ln(v+1) − v ln v = y, from a guess."""
+def values_within(x, limit):
+    """How many values a window that starts at the first one covers."""
+    reached = 1
+    while reached < len(x) and x[reached] - x[0] <= limit:
+        reached += 1
+    return reached
+
+
+@njit(cache=True, nogil=True)
+def _newton_step(y, v):
+    """A better v for (v + 1) ln(v + 1) − v ln v = y, never less than a twentieth of the old one."""
+    slope = math.log1p(1.0 / v)
+    return max(v - (math.log1p(v) + v * slope - y) / slope, 0.05 * v)
+
+
+@njit(cache=True, nogil=True)
+def _inverse_near_zero(y):
+    """v for y below the table's first step, where the inverse bends sharply."""
+    v = 0.01 * y
     for _ in range(60):
-        better = v - ((v + 1.0) * math.log1p(v) - v * math.log(v) - y) / math.log1p(1.0 / v)
-        if not better > 0.05 * v:
-            better = 0.05 * v
+        better = _newton_step(y, v)
         if abs(better - v) <= 1e-15 * better:
             return better
         v = better
@@ -99,15 +118,15 @@ def overtaken_after(handicap, apart, table):
     z = y * STEPS_PER_NAT
     k = int(z)
     if k < 1:
-        return apart * _inverse_by_newton(y, 0.01)
+        return apart * _inverse_near_zero(y)
     f = z - k
     v0 = table[k, 0]
     rise = table[k + 1, 0] - v0
     slope0 = table[k, 1]
     slope1 = table[k + 1, 1]
     v = v0 + f * (slope0 + f * ((3.0 * rise - 2.0 * slope0 - slope1) + f * (slope0 + slope1 - 2.0 * rise)))
-    if k < 64:  # the inverse bends too sharply near 0 for a cubic
-        v = _inverse_by_newton(y, v)
+    if y < 0.25:  # the inverse bends too sharply there for a cubic alone
+        v = _newton_step(y, v)
     return apart * v
 
 
@@ -281,13 +300,14 @@ def widest_window(lows, highs, origin):
 
 @njit(cache=True, nogil=True)
 def best_window(x, cum, eps):
-    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to)."""
+    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to); of several, the lowest."""
     heaviest, low, high = -1.0, 0, 0
     k = 0
+    limit = reach(x[0], x[-1], eps)
     for i in range(len(x)):
-        while not covered(x[k], x[i], eps):
+        while x[i] - x[k] > limit:
             k += 1
         mass = cum[i + 1] - cum[k]
-        if mass > heaviest:
+        if mass > heaviest + 1e-12:
             heaviest, low, high = mass, k, i
     return heaviest, low, high

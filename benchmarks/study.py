@@ -1,6 +1,6 @@
 """The paper's complete study: 3 techniques, 16 parameters, 30 replicates, 64 subsets of 6 keys, 2,500 records.
 
-    .venv/bin/python benchmarks/study.py [--replicates 30] [--compared 6]
+    .venv/bin/python benchmarks/study.py [--replicates 30] [--compared 12]
 
 One command in a fresh process, on two cores. Prints seconds per technique, seconds in all, the peak memory of the
 command and its workers together; one worker against two on a part of the cells; and the query-restriction part
@@ -137,7 +137,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--replicates", type=int, default=30)
-    options.add_argument("--compared", type=int, default=6, help="replicates for one worker against two")
+    options.add_argument("--compared", type=int, default=12, help="replicates for one worker against two")
     asked = options.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])

@@ -13,7 +13,7 @@ import equivoc
 LAYERS = (
     ("errors", "version"),
     ("measure",),
-    ("data", "engines"),
+    ("data", "engines", "datasets"),
     ("intruder",),
     ("techniques", "models", "queries"),
     ("study",),
@@ -21,8 +21,8 @@ LAYERS = (
     ("cli", "app"),
 )
 """From the lowest to the highest; a package may import itself and what lies in lower layers."""
-SIDEWAYS = {("data", "engines"), ("engines", "data")}
-"""Pairs of packages of one layer that may import each other."""
+SIDEWAYS = {("data", "engines"), ("datasets", "data"), ("techniques", "queries")}
+"""The first of these may import the second, which lies in the same layer."""
 ANYTHING = {"__init__", "__main__", "demo"}
 """Top-level modules that may import whatever they like."""
 

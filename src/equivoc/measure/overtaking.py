@@ -6,7 +6,8 @@ when the newer one's window has mass u, φ(u + δ) − φ(u) = c with φ(q) = �
     (v + 1) ln(v + 1) − v ln v = −ln δ − c/δ = y,
 
 one increasing function of one variable. Its inverse v(y) is tabulated with its slope, for cubic Hermite
-interpolation (relative error below 4e-14); beyond the table v = e^(y−1) − ½ + e^(1−y)/24 is as good.
+interpolation (relative error below 4e-11); beyond the table v = e^(y−1) − ½ + e^(1−y)/24 is good to 2e-10. That is
+plenty: where the two starts draw level, it hardly matters which one is taken.
 """
 
 from __future__ import annotations

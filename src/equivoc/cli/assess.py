@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from equivoc.cli.files import new_folder, replacing
+from equivoc.files import new_folder, replacing
 from equivoc.cli.people_options import (
     Confidential,
     Domain,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.cli.files import replacing
+from equivoc.files import replacing
 from equivoc.cli.people_options import numbers
 from equivoc.errors import InputError
 

@@ -80,7 +80,7 @@ def assessment_facts(
             "beside": wording.beside_sentence(shown),
         },
         "data": _data(result, unit),
-        "technique": {"notation": result.technique, "release": _first_paragraph(type(result.release))},
+        "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
         "known": result.known,
         "figures": figures,
         "hits": hits,
@@ -270,6 +270,6 @@ def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
     ]
 
 
-def _first_paragraph(kind: type) -> str:
-    told = inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0]
-    return " ".join(told.split())
+def _first_sentence(kind: type) -> str:
+    told = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
+    return told.split(". ")[0].rstrip(".") + "." if told else ""

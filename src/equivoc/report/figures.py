@@ -11,8 +11,8 @@ from equivoc.measure.chart import COLOURS
 RELEASE, UNPROTECTED, PRIOR = "this release", "published as it is", "without the release"
 LINES = (RELEASE, PRIOR, UNPROTECTED)
 LINE_COLOURS = [COLOURS[0], COLOURS[2], COLOURS[1]]
-WIDTH = 680
-HALF = 296
+WIDTH = 748
+HALF = 335
 
 
 def assessment_figures(facts: dict[str, Any]) -> dict[str, alt.TopLevelMixin]:
@@ -33,11 +33,12 @@ def curve_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
         for line, values in zip(LINES, (curve["release"], curve["prior"], curve["unprotected"]), strict=True)
         for eps, bits in zip(curve["eps"], values, strict=True)
     ]
+    few = alt.Axis(tickCount=10, labelFlush=False)
     return (
         alt.Chart({"values": rows})
         .mark_line(interpolate="step-after", strokeWidth=2.5)
         .encode(
-            x=alt.X("eps:Q", title=f"tolerance ε ({_unit(facts)})", scale=alt.Scale(nice=False)),
+            x=alt.X("eps:Q", title=f"tolerance ε ({_unit(facts)})", axis=few, scale=alt.Scale(nice=False)),
             y=alt.Y("bits:Q", title="H(ε), bits (higher is safer)"),
             color=_line_colour(),
             strokeDash=_line_dash(),
@@ -79,7 +80,11 @@ def contribution_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
         alt.Chart({"values": facts["contributions"]})
         .mark_bar(color=COLOURS[0], cornerRadiusEnd=2)
         .encode(
-            x=alt.X("bits:Q", title="bits taken from the intruder's uncertainty (more is riskier)"),
+            x=alt.X(
+                "bits:Q",
+                title="bits taken from the intruder's uncertainty (more is riskier)",
+                axis=alt.Axis(tickCount=8, format="~g", labelFlush=False),
+            ),
             y=alt.Y("key:N", title=None, sort="-x", axis=alt.Axis(labelLimit=220)),
             tooltip=[
                 alt.Tooltip("key:N", title="key"),
@@ -115,7 +120,7 @@ def _knowledge_panel(facts: dict[str, Any], figure: str, title: str) -> alt.Laye
         .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2.5)
         .encode(
             x=x,
-            y=alt.Y("mean:Q", title=title, axis=alt.Axis(format="~s" if figure == "area" else "~g")),
+            y=alt.Y("mean:Q", title=title, axis=alt.Axis(format=",~r")),
             color=_line_colour(),
             strokeDash=_line_dash(),
             tooltip=[
@@ -134,9 +139,9 @@ def _histogram(bins: list[dict[str, Any]], title: str, colour: str) -> alt.Chart
         alt.Chart({"values": rows})
         .mark_bar(color=colour, binSpacing=1)
         .encode(
-            x=alt.X("low:Q", bin="binned", title=title, axis=alt.Axis(tickCount=6, format="~g")),
+            x=alt.X("low:Q", bin="binned", title=title, axis=alt.Axis(tickCount=6, format="~g", labelFlush=False)),
             x2="high:Q",
-            y=alt.Y("people:Q", title="people", axis=alt.Axis(tickMinStep=1, format="~s")),
+            y=alt.Y("people:Q", title="people", axis=alt.Axis(tickMinStep=1, format=",d")),
             tooltip=[alt.Tooltip("range:N", title=title.split(" (")[0]), alt.Tooltip("people:Q", format=",")],
         )
         .properties(width=HALF, height=200)
@@ -145,7 +150,8 @@ def _histogram(bins: list[dict[str, Any]], title: str, colour: str) -> alt.Chart
 
 def _line_colour() -> alt.Color:
     scale = alt.Scale(domain=list(LINES), range=LINE_COLOURS)
-    return alt.Color("line:N", title=None, scale=scale, legend=alt.Legend(orient="top", symbolStrokeWidth=3))
+    legend = alt.Legend(orient="top", symbolType="stroke", symbolStrokeWidth=3)
+    return alt.Color("line:N", title=None, scale=scale, legend=legend)
 
 
 def _line_dash() -> alt.StrokeDash:
@@ -155,7 +161,7 @@ def _line_dash() -> alt.StrokeDash:
 
 
 def _whole_numbers(sizes: list[dict[str, Any]]) -> alt.Axis:
-    return alt.Axis(values=[at["size"] for at in sizes], format="d", grid=False)
+    return alt.Axis(values=[at["size"] for at in sizes], format="d", grid=False, labelFlush=False)
 
 
 def _unit(facts: dict[str, Any]) -> str:

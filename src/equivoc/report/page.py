@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -134,11 +135,14 @@ def _environment() -> Environment:
 
 
 def _figure(value: Any) -> str:
-    """A table's entry: four significant digits of a number, anything else as it is."""
+    """A table's entry: a number with as many digits as tell something, anything else as it is."""
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+        size = abs(value)
+        if size >= 1000:
+            return f"{value:,.0f}"
+        return f"{value:.1f}" if size >= 100 else f"{value:.3f}" if size >= 0.001 or not size else f"{value:.2g}"
     return str(value)
 
 
@@ -160,6 +164,13 @@ def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 def _picture(spec: dict[str, Any]) -> str:
     """The chart as a still picture, for readers without scripts."""
     svg = vl_convert.vegalite_to_svg({**spec, "background": "white"}, vl_version=_vega_lite())
+    # Clips are numbered on through the process; anew for each picture, the same facts give the same bytes.
+    numbers: dict[str, str] = {}
+    svg = re.sub(
+        r'(?<=id="clip)\d+(?=")|(?<=url\(#clip)\d+(?=\))',
+        lambda found: numbers.setdefault(found[0], str(len(numbers))),
+        svg,
+    )
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 

@@ -28,8 +28,8 @@ METHODS = (
     ),
     (
         "True-hit rate",
-        "the share of people whose true value lies in that best window. Below the hit rate: she is surer than she "
-        "should be. Lower is safer.",
+        "the share of people whose true value lies in that best window. Below the hit rate, she is surer than she "
+        "should be; above it, less sure than she could be. Lower is safer.",
     ),
     (
         "Averages",
@@ -119,12 +119,18 @@ def verdict_words(given_away: float) -> str:
 
 
 def headline(words: str, certain: int, records: int) -> str:
-    """The answer in one line: the average person, and those worst off."""
+    """The answer in one line: the average person, and those worst off.
+
+    >>> headline("little", 2, 100)
+    'On average little is given away, but of 2 people (2.0%) the intruder is certain.'
+    """
     if not certain:
-        return f"On average the release gives {words} away, and nobody's value is certain."
-    many = "1 person's value" if certain == 1 else f"the values of {certain:,} people ({certain / records:.1%})"
+        return f"On average {words} is given away, and there is nobody of whom the intruder is certain."
+    many = "1 person" if certain == 1 else f"{certain:,} people"
     joined = "and" if words == "most" else "but"
-    return f"On average the release gives {words} away, {joined} {many} it leaves no doubt about."
+    return (
+        f"On average {words} is given away, {joined} of {many} ({certain / records:.1%}) the intruder is certain."
+    )
 
 
 def verdict_sentence(left: float, left_unprotected: float) -> str:

@@ -16,7 +16,12 @@ $(VENV)/.ready: pyproject.toml
 demo: setup
 	$(BIN)/python -m equivoc.demo
 
-test: setup lint types
+# Numba's cache does not notice a change in a kernel that another kernel calls: drop it when any has changed.
+$(VENV)/.kernels: $(wildcard src/equivoc/*/*_kernels.py) | setup
+	find src -name '*.nb[ci]' -delete
+	touch $@
+
+test: setup lint types $(VENV)/.kernels
 	$(BIN)/python -m pytest -n auto --doctest-modules src tests
 
 lint: setup

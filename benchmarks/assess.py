@@ -35,6 +35,7 @@ print(read - begin, measured - begin, len(frame), len(people.values), h0)
 
 GROUP = """
 import sys, time, duckdb
+duckdb.sql("SET enable_progress_bar = false")
 begin = time.perf_counter()
 rows = duckdb.sql(f"SELECT age, sex, region, occupation, income, count(*) FROM read_csv('{sys.argv[1]}') GROUP BY ALL")
 rows.to_arrow_table() if hasattr(rows, "to_arrow_table") else rows.arrow()

@@ -14,6 +14,7 @@ from equivoc.errors import InputError
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
+    from equivoc import datasets
     from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.entropy import entropy_at
@@ -42,6 +43,9 @@ _HOMES = {
     "assess": "equivoc.study.assess",
 }
 
+# Packages that are used by their name: eq.datasets.load(…).
+_PACKAGES = ("datasets",)
+
 __all__ = [
     "Assessment",
     "Curve",
@@ -57,12 +61,15 @@ __all__ = [
     "assess",
     "curve",
     "curves",
+    "datasets",
     "entropy_at",
     "read",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"equivoc.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'equivoc' has no attribute {name!r}")
     found = getattr(import_module(_HOMES[name]), name)

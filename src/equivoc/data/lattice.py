@@ -20,6 +20,23 @@ if TYPE_CHECKING:
 MOST_KEYS = 12
 
 
+def largest_size(keys: int, *, min_size: int = 0, max_size: int | None = None) -> int:
+    """The most members that a subset may have; InputError if the sizes leave none, or too many, to count.
+
+    >>> largest_size(6), largest_size(6, max_size=2), largest_size(20, max_size=2)
+    (6, 2, 2)
+    """
+    most = keys if max_size is None else min(max_size, keys)
+    if keys > MOST_KEYS and most == keys:
+        raise InputError(
+            f"{keys} keys have {2**keys:,} subsets: name at most {MOST_KEYS} keys, "
+            "or limit the subsets' size with max_size"
+        )
+    if min_size < 0 or most < min_size:
+        raise InputError(f"subset sizes from {min_size} to {max_size} leave nothing to count")
+    return most
+
+
 def lattice(
     finest: Cells | WideCells, *, min_size: int = 0, max_size: int | None = None
 ) -> Iterator[tuple[tuple[int, ...], Cells | WideCells]]:
@@ -36,14 +53,7 @@ def lattice(
     [((1, 0), [1, 1, 1]), ((1,), [1, 1, 1]), ((0,), [1, 2]), ((), [3])]
     """
     radices = finest.layout.radices
-    most = len(radices) if max_size is None else min(max_size, len(radices))
-    if len(radices) > MOST_KEYS and most == len(radices):
-        raise InputError(
-            f"{len(radices)} keys have {2 ** len(radices):,} subsets: name at most {MOST_KEYS} keys, "
-            "or limit the subsets' size with max_size"
-        )
-    if min_size < 0 or most < min_size:
-        raise InputError(f"subset sizes from {min_size} to {max_size} leave nothing to count")
+    most = largest_size(len(radices), min_size=min_size, max_size=max_size)
     order = sorted(range(len(radices)), key=lambda p: -radices[p])
     ordered = finest.select(order)
     if most == len(radices):

@@ -148,6 +148,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
         "temp_directory": "",
     }
     connection = duckdb.connect(":memory:", config=config)
+    connection.execute("SET enable_progress_bar = false")  # it would be drawn into a command's output
     try:
         yield connection
     finally:

@@ -28,7 +28,7 @@ class Release(ABC):
 
     def posteriors(self, known: Sequence[str]) -> Posteriors:
         """What she believes of each class of people who agree on the ``known`` keys ([]: of everyone)."""
-        return self.of_classes(self.people.classes(list(known)))
+        return self.of_classes(self.people.classes(known))
 
     def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
         """The posteriors for every subset of the keys of these sizes, each subset once."""

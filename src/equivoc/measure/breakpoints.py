@@ -19,7 +19,7 @@ def jumps(distribution: Distribution) -> tuple[Floats, Floats, float]:
 
     n = len(distribution.values)
     small = n if n <= kernels.SMALL else 0
-    table = np.empty((small + 1, small + 1))
+    table = np.empty((small * (small + 1)) // 2)
     cost, width = np.empty(small + 1), np.empty(small + 1)
     room = 8 * n + 8
     while True:

@@ -48,7 +48,7 @@ def curve_chart(curves: Mapping[str, Curve], *, unit: str = "the values' unit") 
         title=None,
         sort=list(curves),
         scale=alt.Scale(range=COLOURS),
-        legend=alt.Legend(orient="top-right"),
+        legend=alt.Legend(orient="top"),
     )
     several: alt.Chart = lines.encode(
         color=colour, strokeDash=alt.StrokeDash("curve:N", sort=list(curves), legend=None)

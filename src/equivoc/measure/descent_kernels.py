@@ -27,14 +27,30 @@ SAME_LEVEL = 7e-13
 """Two costs (in nats) closer than this are one level of H: rounding, not a jump."""
 
 
+TIE = 2e-14
+"""Sums of up to SMALL terms that differ by less may be equal: of those the narrower windows are preferred."""
+
+
 @njit(cache=True, nogil=True)
 def interval_table(cum, table):
-    """table[j, i] = φ(P_i − P_j) for small distributions; nothing for large ones."""
+    """table[i·(i − 1)/2 + j] = φ(P_i − P_j) for small distributions; nothing for large ones."""
     n = len(cum) - 1
     if n <= SMALL:
-        for j in range(n):
-            for i in range(j + 1, n + 1):
-                table[j, i] = phi(cum[i] - cum[j])
+        k = 0
+        for i in range(1, n + 1):
+            for j in range(i):
+                table[k] = phi(cum[i] - cum[j])
+                k += 1
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _least_sum(cost, table, row, begin, end):
+    """min over j of cost[j] + table[row + j]: on its own, so that the compiler vectorises it."""
+    least = 1e300
+    for j in range(np.uintp(begin), np.uintp(end)):
+        v = cost[j] + table[np.uintp(row) + j]
+        least = v if v < least else least
+    return least
 
 
 @njit(cache=True, nogil=True)
@@ -47,15 +63,14 @@ def _plain_level(x, table, eps, cost, width):
     for i in range(1, n + 1):
         while not covered(x[k], x[i - 1], eps):
             k += 1
-        least = np.inf
+        row = (i * (i - 1)) // 2
+        least = _least_sum(cost, table, row, k, i)
         widest = np.inf
-        for j in range(k, i):
-            v = cost[j] + table[j, i]
-            if v < least + 1e-15:
-                w = max(width[j], x[i - 1] - x[j])
-                if v < least - 1e-15 or w < widest:
-                    least = min(v, least)
-                    widest = w
+        j = i - 1
+        while j >= k and x[i - 1] - x[j] < widest:
+            if cost[j] + table[row + j] < least + TIE:
+                widest = min(widest, max(width[j], x[i - 1] - x[j]))
+            j -= 1
         cost[i] = least
         width[i] = widest
     return cost[n], width[n]

@@ -45,26 +45,41 @@ def exact_entropy(distribution: Distribution, cumulative: Floats, eps: float) ->
         return distribution.shannon
     if kernels.covered(x[0], x[-1], eps):
         return 0.0
-    table = overtaking_table()
+    if len(x) >= TWO_THREADS_FROM:
+        return _from_both_ends(x, cumulative, eps)
     first = kernels.window_starts(x, x, eps)
     wanted = kernels.window_start_boundaries(first)
-    if len(x) < TWO_THREADS_FROM:
-        return _bits(kernels.prefix_costs(cumulative, first, wanted, table)[0][-1])
+    return _bits(kernels.prefix_costs(cumulative, first, wanted, overtaking_table())[0][-1])
+
+
+def _from_both_ends(x: Floats, cumulative: Floats, eps: float) -> float:
+    """H(ε): the optimal prefixes and the optimal suffixes meet in the middle; neither needs the other."""
+    from equivoc.measure import window_kernels as kernels
+
+    table = overtaking_table()
+    middle = len(x) // 2
+    end = (
+        middle + kernels.reach_from(x[middle - 1 :], eps) - 1
+    )  # where the last window across the middle ends
 
     def suffixes() -> Floats:
-        backwards = np.ascontiguousarray(-x[::-1])
-        reach = kernels.window_starts(backwards, backwards, eps)
-        starts = kernels.window_start_boundaries(reach)
-        masses = cumulative[-1] - cumulative[: middle - 1 if middle else None : -1]
-        cost: Floats = kernels.prefix_costs(np.ascontiguousarray(masses), reach, starts, table)[0]
+        backwards = np.ascontiguousarray(-x[: middle - 1 : -1])
+        masses = cumulative[-1] - cumulative[: middle - 1 : -1]
+        first = kernels.window_starts(backwards, backwards, eps)
+        wanted = kernels.window_start_boundaries(first)
+        wanted[len(x) - end :] = True  # windows across the middle may end there
+        cost: Floats = kernels.prefix_costs(masses, first, wanted, table)[0]
         return cost[::-1]
 
-    # The optimal prefixes and the optimal suffixes meet in the middle; neither needs the other.
-    middle = len(x) // 2
     with ThreadPoolExecutor(1) as pool:
         suffix_cost = pool.submit(suffixes)
-        prefix_cost, _, tight = kernels.prefix_costs(cumulative[: middle + 1], first, wanted, table)
-        return _bits(kernels.join_halves(prefix_cost, tight, cumulative, first, suffix_cost.result(), table))
+        first = kernels.window_starts(x[:end], x[:end], eps)
+        wanted = kernels.window_start_boundaries(first)
+        wanted[middle] = True
+        cost, _, tight = kernels.prefix_costs(cumulative[: middle + 1], first, wanted, table)
+        return _bits(
+            kernels.join_halves(cost, tight, cumulative[: end + 1], first, suffix_cost.result(), table)
+        )
 
 
 def _bits(nats: float) -> float:

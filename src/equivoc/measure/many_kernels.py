@@ -195,7 +195,7 @@ def sparse_rows(weights, positions, bounds, totals, which, grid, room, overtakin
     """h0 and ε_max of the rows ``which``, and the exact area of those whose support is at most SMALL (else NaN)."""
     x, cum = np.empty(room), np.empty(room + 1)
     small = min(room, SMALL)
-    table = np.empty((small + 1, small + 1))
+    table = np.empty((small * (small + 1)) // 2)
     cost, width = np.empty(small + 1), np.empty(small + 1)
     nothing = np.empty(0)
     for q in range(len(which)):

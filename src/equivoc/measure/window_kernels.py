@@ -67,12 +67,27 @@ def window_starts(lows, highs, eps):
 
 
 @njit(cache=True, nogil=True)
-def _inverse_by_newton(y, v):
-    """v with (v+1) ln(v+1) − v ln v = y, from a guess."""
+def reach_from(x, eps):
+    """How many values a window that starts at the first one covers."""
+    reached = 1
+    while reached < len(x) and covered(x[0], x[reached], eps):
+        reached += 1
+    return reached
+
+
+@njit(cache=True, nogil=True)
+def _newton_step(y, v):
+    """A better v for (v + 1) ln(v + 1) − v ln v = y, never less than a twentieth of the old one."""
+    slope = math.log1p(1.0 / v)
+    return max(v - (math.log1p(v) + v * slope - y) / slope, 0.05 * v)
+
+
+@njit(cache=True, nogil=True)
+def _inverse_near_zero(y):
+    """v for y below the table's first step, where the inverse bends sharply."""
+    v = 0.01 * y
     for _ in range(60):
-        better = v - ((v + 1.0) * math.log1p(v) - v * math.log(v) - y) / math.log1p(1.0 / v)
-        if not better > 0.05 * v:
-            better = 0.05 * v
+        better = _newton_step(y, v)
         if abs(better - v) <= 1e-15 * better:
             return better
         v = better
@@ -99,15 +114,15 @@ def overtaken_after(handicap, apart, table):
     z = y * STEPS_PER_NAT
     k = int(z)
     if k < 1:
-        return apart * _inverse_by_newton(y, 0.01)
+        return apart * _inverse_near_zero(y)
     f = z - k
     v0 = table[k, 0]
     rise = table[k + 1, 0] - v0
     slope0 = table[k, 1]
     slope1 = table[k + 1, 1]
     v = v0 + f * (slope0 + f * ((3.0 * rise - 2.0 * slope0 - slope1) + f * (slope0 + slope1 - 2.0 * rise)))
-    if k < 64:  # the inverse bends too sharply near 0 for a cubic
-        v = _inverse_by_newton(y, v)
+    if y < 0.25:  # the inverse bends too sharply there for a cubic alone
+        v = _newton_step(y, v)
     return apart * v
 
 
@@ -281,13 +296,13 @@ def widest_window(lows, highs, origin):
 
 @njit(cache=True, nogil=True)
 def best_window(x, cum, eps):
-    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to)."""
+    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to); of several, the lowest."""
     heaviest, low, high = -1.0, 0, 0
     k = 0
     for i in range(len(x)):
         while not covered(x[k], x[i], eps):
             k += 1
         mass = cum[i + 1] - cum[k]
-        if mass > heaviest:
+        if mass > heaviest + 1e-12:
             heaviest, low, high = mass, k, i
     return heaviest, low, high

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
+from equivoc.data.lattice import largest_size
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.binomial_noise import amplitude, channel, draw, interval_channel, transition
@@ -117,7 +118,7 @@ class NoisyRecords(Release):
 
     def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
         keys = self.people.keys
-        largest = len(keys) if max_size is None else max_size
+        largest = largest_size(len(keys), min_size=min_size, max_size=max_size)
         subsets = [s for size in range(min_size, largest + 1) for s in combinations(range(len(keys)), size)]
         original = np.empty((len(self.people), len(keys)), dtype=np.int64)
         for column, key in enumerate(keys):
@@ -163,9 +164,13 @@ def _noisy_table(
         (people.confidential, own, confidential),
     ):
         if noise.edge == "extend":
-            levels = people.values if name == people.confidential else np.asarray(people.levels(name))
-            step = levels[1] - levels[0]
-            columns[name] = levels[0] + (codes - noise.amplitude // 2) * step
+            columns[name] = _grown(people.decode(name, np.arange(noise.size)).to_numpy(), noise)[codes]
         else:
             columns[name] = people.decode(name, codes)
     return people.like(columns)
+
+
+def _grown(levels: NDArray[Any], noise: _Noise) -> NDArray[Any]:
+    """The grid with M/2 more steps at both ends; the levels themselves stay as they are, to the last bit."""
+    beyond = np.arange(1, noise.amplitude // 2 + 1) * (levels[1] - levels[0])
+    return np.concatenate([levels[0] - beyond[::-1], levels, levels[-1] + beyond])

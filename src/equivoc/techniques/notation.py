@@ -31,6 +31,8 @@ def technique_from(text: str) -> Technique:
         parameter, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"technique {text!r}: {item!r} needs a value, as in {parameter}=….")
+        if parameter.strip() in parameters:
+            raise InputError(f"technique {text!r}: {parameter.strip()} is given twice.")
         parameters[parameter.strip()] = _value(value.strip())
     return technique_of(name.strip(), parameters)
 

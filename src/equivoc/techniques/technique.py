@@ -39,7 +39,8 @@ class Technique(ABC):
 
 def generator(rng: Randomness) -> np.random.Generator:
     """The random numbers that ``rng`` stands for."""
-    if rng is not None and not isinstance(rng, np.random.Generator) and (isinstance(rng, bool) or rng < 0):
+    seed = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0
+    if not (seed or rng is None or isinstance(rng, np.random.Generator)):
         raise InputError(f"rng is {rng!r}; give a NumPy Generator or a seed of 0 or more.")
     return np.random.default_rng(rng)
 

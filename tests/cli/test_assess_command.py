@@ -1,0 +1,144 @@
+"""``equivoc assess``: what it prints and writes, and what it says to bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import equivoc as eq
+from equivoc.cli import main
+
+ROWS = "age,sex,pay\n30,F,10\n30,F,20\n30,M,20\n41,M,30\n41,M,30\n52,F,50\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["equivoc", *map(str, words)])
+    try:
+        main()
+    except SystemExit as left:
+        return int(left.code or 0)
+    return 0
+
+
+def test_json_holds_the_summary(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--confidential", "pay", "--keys", "age,sex", "--known", "sex", "--eps", "0,10", "--json"]
+    assert (
+        run(monkeypatch, "assess", file, *options, "--technique", "sampling:fraction=0.5", "--seed", 4) == 0
+    )
+    told = json.loads(capsys.readouterr().out)
+    people = eq.read(file, confidential="pay", keys=["age", "sex"])
+    expected = eq.assess(people, eq.Sampling(0.5), known=["sex"], seed=4, eps=[0, 10]).summary
+    assert told["per_record"]["area"] == pytest.approx(expected["per_record"]["area"])
+    assert told["per_record"]["true_hit"]["10.0"] == expected["per_record"]["true_hit"][10.0]
+    assert (told["known"], told["seed"], told["technique"]) == (["sex"], 4, "sampling:fraction=0.5")
+
+
+def test_the_tables_name_classes_keys_and_directions(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    assert run(monkeypatch, "assess", file, "--confidential", "pay", "--keys", "age,sex") == 0
+    out = capsys.readouterr().out
+    for words in (
+        "4 classes",
+        "less is riskier",
+        "more is riskier",
+        "no release",
+        "as it is",
+        "in truth",
+        "52",
+    ):
+        assert words in out
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_out_holds_classes_and_records(
+    kind: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    options = ["--confidential", "pay", "--keys", "age,sex", "--out", out, "--format", kind]
+    assert run(monkeypatch, "assess", file, *options) == 0
+    reader = pd.read_csv if kind == "csv" else pd.read_parquet
+    result = eq.assess(
+        eq.read(file, confidential="pay", keys=["age", "sex"]), eq.Unprotected(), known=["age", "sex"]
+    )
+    pd.testing.assert_frame_equal(reader(out / f"classes.{kind}"), result.classes, check_dtype=False)
+    pd.testing.assert_frame_equal(reader(out / f"records.{kind}"), result.records, check_dtype=False)
+    assert (out / "contributions.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(out.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--confidential", "pays", "--keys", "age"], "'pays'"),
+        (["--confidential", "pay", "--keys", "age,aeg"], "'aeg'"),
+        (["--confidential", "pay", "--keys", "pay,age"], "pay"),
+        (["--confidential", "sex", "--keys", "age"], "not a number"),
+        (["--confidential", "pay", "--keys", "age", "--known", "sex"], "'sex' is not a key"),
+        (["--confidential", "pay", "--keys", "age", "--technique", "sampling:fraction=2"], "fraction is 2"),
+        (["--confidential", "pay", "--keys", "age", "--technique", "query-restriction:size=3"], "size is 3"),
+        (
+            ["--confidential", "pay", "--keys", "age", "--technique", "query-restriction:size=8"],
+            "only 6 records",
+        ),
+        (
+            ["--confidential", "pay", "--keys", "age", "--technique", "noise-addition:percent=-1"],
+            "percent is -1",
+        ),
+        (["--confidential", "pay", "--keys", "age", "--technique", "samplign:fraction=0.1"], "'sampling'"),
+        (["--confidential", "pay", "--keys", "age", "--domain", "10:20:10"], "30"),
+        (["--confidential", "pay", "--keys", "age", "--domain", "10:5:1"], "low:high:step"),
+        (["--confidential", "pay", "--keys", "age", "--eps", "5,x"], "'x' at position 1"),
+        (["--confidential", "pay", "--keys", "age", "--eps", "-5"], "-5"),
+        (["--confidential", "pay", "--keys", "age", "--format", "xls"], "xls"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence_and_writes_nothing(
+    words: list[str],
+    sentence: str,
+    file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    assert run(monkeypatch, "assess", file, *words, "--out", out) == 2
+    told = capsys.readouterr()
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [("", "empty"), ("age,sex,pay\n", "no records"), ("age,age,pay\n1,2,3\n", "age"), (None, "missing.csv")],
+)
+def test_files_that_hold_nobody(
+    content: str | None,
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / ("missing.csv" if content is None else "people.csv")
+    if content is not None:
+        path.write_text(content)
+    assert run(monkeypatch, "assess", path, "--confidential", "pay", "--keys", "age") == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1

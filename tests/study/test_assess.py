@@ -1,0 +1,204 @@
+"""assess(): every figure against a plain computation, and the rules about baselines and contributions."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import equivoc as eq
+from equivoc.study.spread import spread
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [30, 30, 30, 41, 41, 52, 52, 52, 52],
+        "sex": list("FFMMMFFMM"),
+        "region": list("abababaab"),
+        "pay": [10, 20, 20, 30, 30, 50, 10, 70, 90],
+    }
+)
+
+
+def people(frame: pd.DataFrame = PEOPLE) -> eq.Microdata:
+    return eq.Microdata(frame, confidential="pay", keys=["age", "sex", "region"])
+
+
+def by_class(frame: pd.DataFrame, known: list[str]) -> list[tuple[tuple, list[int]]]:
+    groups: dict[tuple, list[int]] = {}
+    for row in frame.itertuples():
+        groups.setdefault(tuple(getattr(row, k) for k in known), []).append(row.pay)
+    return sorted(groups.items())
+
+
+def distribution(pays: list[int]) -> tuple[list[int], list[float]]:
+    values = sorted(set(pays))
+    return values, [pays.count(v) / len(pays) for v in values]
+
+
+def best_share(pays: list[int], eps: float) -> float:
+    return max(sum(low <= v <= low + eps for v in pays) for low in pays) / len(pays)
+
+
+@pytest.mark.parametrize("known", [[], ["sex"], ["age", "sex"], ["region", "age"]])
+def test_the_figures_of_every_class_of_a_published_file(known: list[str]) -> None:
+    result = eq.assess(people(), eq.Unprotected(), known=known, eps=[0, 20])
+    classes = by_class(PEOPLE, known)
+    assert len(result.classes) == len(classes)
+    for (key, pays), row in zip(classes, result.classes.to_dict("records"), strict=True):
+        curve = eq.curve(*distribution(pays))
+        assert tuple(row[k] for k in known) == key
+        assert row["size"] == len(pays)
+        assert row["h0"] == pytest.approx(curve.h0, abs=1e-12)
+        assert row["area"] == pytest.approx(curve.area, rel=1e-12, abs=1e-12)
+        assert row["mean_entropy"] == pytest.approx(curve.area / 80, rel=1e-12, abs=1e-12)
+        assert row["eps_max"] == max(pays) - min(pays)
+        assert row["hit_0"] == pytest.approx(best_share(pays, 0))
+        assert row["hit_20"] == pytest.approx(best_share(pays, 20))
+
+
+def test_averages_over_classes_and_over_people() -> None:
+    summary = eq.assess(people(), eq.Unprotected(), known=["age"]).summary
+    entropies = [eq.curve(*distribution(pays)).h0 for _, pays in by_class(PEOPLE, ["age"])]
+    sizes = [len(pays) for _, pays in by_class(PEOPLE, ["age"])]
+    assert summary["per_class"]["h0"]["mean"] == pytest.approx(np.mean(entropies))
+    assert summary["per_record"]["h0"]["mean"] == pytest.approx(np.average(entropies, weights=sizes))
+    assert summary["per_class"]["h0"]["min"] == pytest.approx(min(entropies))
+    everyone = np.repeat(entropies, sizes)
+    assert summary["per_record"]["h0"]["q25"] == pytest.approx(np.sort(everyone)[math.ceil(0.25 * 9) - 1])
+    assert (summary["records"], summary["classes"]) == (9, 3)
+
+
+def test_the_baselines_stand_beside_and_the_share_left_compares_with_the_prior() -> None:
+    result = eq.assess(people(), eq.Sampling(fraction=0.4), known=["age"], seed=3, eps=[20])
+    summary = result.summary
+    uniform = eq.curve([10, 20, 30, 50, 70, 90], [1 / 6] * 6)
+    assert summary["prior"]["h0"] == pytest.approx(math.log2(6))
+    assert summary["prior"]["area"] == pytest.approx(uniform.area)
+    assert summary["prior"]["hit"][20.0] == pytest.approx(0.5)
+    published = eq.assess(people(), eq.Unprotected(), known=["age"]).summary["per_record"]
+    assert summary["unprotected"]["h0"] == pytest.approx(published["h0"]["mean"])
+    assert summary["unprotected"]["area"] == pytest.approx(published["area"]["mean"])
+    for name in ("h0", "area"):
+        assert summary["left"][name] == pytest.approx(
+            summary["per_record"][name]["mean"] / summary["prior"][name]
+        )
+        assert (
+            summary["unprotected"][name]
+            < summary["per_record"][name]["mean"]
+            <= summary["prior"][name] + 1e-12
+        )
+
+
+def test_a_prior_that_is_publicly_known_replaces_the_uniform_one() -> None:
+    public = [0.5, 0.1, 0.1, 0.1, 0.1, 0.1]
+    summary = eq.assess(people(), eq.Unprotected(), known=[], prior=public).summary
+    assert summary["prior"]["h0"] == pytest.approx(eq.curve(range(6), public).h0)
+    with pytest.raises(eq.InputError, match=r"prior has shape \(2,\)"):
+        eq.assess(people(), eq.Unprotected(), known=[], prior=[0.5, 0.5])
+
+
+def test_the_true_hit_counts_people_whose_value_lies_in_the_best_window() -> None:
+    result = eq.assess(people(), eq.Sampling(fraction=0.5), known=["sex"], seed=1, eps=[0, 25])
+    records = result.records
+    posteriors = result.posteriors
+    for eps in (0, 25):
+        hits = []
+        for i, row in enumerate(PEOPLE.itertuples()):
+            c = int(records["class"][i])
+            p = posteriors.probabilities[c]
+            windows = [
+                (v, sum(q for w, q in zip(posteriors.values, p, strict=True) if v <= w <= v + eps))
+                for v in posteriors.values
+            ]
+            low = max(windows, key=lambda window: round(window[1], 12))[0]
+            covered = [
+                w for w, q in zip(posteriors.values, p, strict=True) if low <= w <= low + eps and q > 0
+            ]
+            hits.append(min(covered) <= row.pay <= max(covered))
+        assert records[f"true_hit_{eps}"].tolist() == hits
+        assert result.summary["per_record"]["true_hit"][float(eps)] == pytest.approx(np.mean(hits))
+
+
+def test_records_come_in_the_files_order_and_hold_no_value_of_their_own() -> None:
+    shuffled = PEOPLE.sample(frac=1, random_state=5).reset_index(drop=True)
+    records = eq.assess(people(shuffled), eq.Unprotected(), known=["age", "sex"]).records
+    expected = {key: eq.curve(*distribution(pays)).h0 for key, pays in by_class(PEOPLE, ["age", "sex"])}
+    assert records["h0"].tolist() == pytest.approx([expected[r.age, r.sex] for r in shuffled.itertuples()])
+    assert "pay" not in records.columns
+
+
+def test_contributions_are_shapley_values_and_sum_to_the_whole_loss() -> None:
+    known = ["age", "sex", "region"]
+    result = eq.assess(people(), eq.Unprotected(), known=known)
+
+    def entropy(keys: list[str]) -> float:
+        return sum(len(p) * eq.curve(*distribution(p)).h0 for _, p in by_class(PEOPLE, keys)) / len(PEOPLE)
+
+    slow = dict.fromkeys(known, 0.0)
+    for order in permutations(known):
+        for i, key in enumerate(order):
+            slow[key] += (entropy(list(order[:i])) - entropy(list(order[: i + 1]))) / 6
+    assert result.contributions == pytest.approx(slow)
+    assert sum(result.contributions.values()) == pytest.approx(entropy([]) - entropy(known))
+    (drawn,) = result.plot_contributions().to_dict()["datasets"].values()
+    assert {row["key"]: row["bits"] for row in drawn} == pytest.approx(slow)
+
+
+def test_the_riskiest_classes_have_the_least_area() -> None:
+    result = eq.assess(people(), eq.Unprotected(), known=["age"])
+    areas = result.classes["area"].to_numpy()
+    assert areas[result.riskiest(3)].tolist() == sorted(areas.tolist())
+
+
+def test_a_release_made_before_is_assessed_as_it_is() -> None:
+    table = people()
+    release = eq.Sampling(fraction=0.5).release(table, 11)
+    again = eq.assess(table, eq.Sampling(fraction=0.5), known=["sex"], seed=11)
+    assert eq.assess(table, release, known=["sex"]).classes.equals(again.classes)
+    with pytest.raises(eq.InputError, match="made from other people"):
+        eq.assess(people(), release, known=["sex"])
+    with pytest.raises(eq.InputError, match="give a technique"):
+        eq.assess(table, "sampling", known=["sex"])
+
+
+def test_columns_of_the_caller_keep_their_names() -> None:
+    frame = pd.DataFrame({"size": [1, 1, 2], "pay": [1, 2, 3]})
+    odd = eq.Microdata(frame, confidential="pay", keys=["size"])
+    classes = eq.assess(odd, eq.Unprotected(), known=["size"]).classes
+    assert classes["size"].tolist() == [1, 2]
+    assert classes["size_"].tolist() == [2, 1]
+
+
+def test_one_value_in_the_domain_leaves_nothing_to_find_out() -> None:
+    frame = pd.DataFrame({"sex": ["F", "M"], "pay": [5, 5]})
+    summary = eq.assess(
+        eq.Microdata(frame, confidential="pay", keys=["sex"]), eq.Unprotected(), known=["sex"]
+    ).summary
+    assert summary["per_record"]["h0"]["mean"] == 0
+    assert summary["per_record"]["mean_entropy"]["mean"] == 0
+    assert summary["prior"]["h0"] == 0
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 10), st.integers(1, 5)), min_size=1, max_size=12),
+    st.sampled_from([0.05, 0.25, 0.5, 0.75, 0.95]),
+)
+@settings(max_examples=60)
+def test_weighted_spread_is_the_spread_of_repeated_figures(
+    pairs: list[tuple[float, int]], share: float
+) -> None:
+    figures = np.array([f for f, _ in pairs])
+    weights = np.array([w for _, w in pairs])
+    repeated = np.sort(np.repeat(figures, weights))
+    told = spread(figures, weights)
+    name = {0.05: "q05", 0.25: "q25", 0.5: "median", 0.75: "q75", 0.95: "q95"}[share]
+    assert told["mean"] == pytest.approx(repeated.mean())
+    assert (told["min"], told["max"]) == (repeated[0], repeated[-1])
+    at_most = np.searchsorted(repeated, told[name], side="right") / len(repeated)
+    below = np.searchsorted(repeated, told[name], side="left") / len(repeated)
+    assert below - 1e-12 <= share <= at_most + 1e-12

@@ -1,0 +1,107 @@
+"""What cannot be done is said at once, in one sentence, and names what is wrong."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+from equivoc.errors import InputError
+from equivoc.techniques.noise_addition import NoiseAddition
+from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.unprotected import Unprotected
+
+RANDOM = [Sampling(fraction=0.5), QueryRestriction(size=4), NoiseAddition(percent=20)]
+ALL = [Unprotected(), *RANDOM, NoiseAddition(percent=20, intruder="interval")]
+
+
+@pytest.mark.parametrize("fraction", [0, -0.1, 1.0001, 2, nan, inf, -inf])
+def test_fraction_outside_its_range(fraction):
+    with pytest.raises(InputError, match=f"fraction is {fraction}; it must be above 0 and at most 1"):
+        Sampling(fraction=fraction)
+
+
+@pytest.mark.parametrize("fraction", [1e-9, 0.012])
+def test_fraction_that_draws_nobody(people, fraction):
+    with pytest.raises(InputError, match="of 40 records is less than half a record"):
+        Sampling(fraction=fraction).release(people, 0)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, -2, 7, 4.0, 2.5, nan, "4", None, True])
+def test_query_size_that_is_no_even_number(size):
+    with pytest.raises(InputError, match=f"size is {size}; a query sums an even number of records"):
+        QueryRestriction(size=size)
+
+
+@pytest.mark.parametrize("size", [42, 1000])
+def test_query_size_beyond_the_file(people, size):
+    with pytest.raises(InputError, match=f"size is {size} but there are only 40 records"):
+        QueryRestriction(size=size).release(people, 0)
+
+
+def test_the_largest_query_size_works(people):
+    assert len(QueryRestriction(size=np.int64(40)).release(people, 0).answers) == 1
+
+
+@pytest.mark.parametrize("percent", [-1, -1e-9, nan, inf, -inf])
+def test_percent_outside_its_range(percent):
+    with pytest.raises(InputError, match=f"percent is {percent}; it must be 0 or more"):
+        NoiseAddition(percent=percent)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Sampling(fraction=0.5, prior="flat"),
+            "prior is 'flat'; it must be one of uniform, marginal",
+        ),
+        (
+            lambda: QueryRestriction(size=2, intruder="interval"),
+            "intruder is 'interval'; it must be one of uniform, bayes",
+        ),
+        (
+            lambda: NoiseAddition(percent=5, edge="reflect"),
+            "edge is 'reflect'; it must be one of clip, wrap, extend",
+        ),
+        (
+            lambda: NoiseAddition(percent=5, intruder="uniform"),
+            "intruder is 'uniform'; it must be one of bayes, interval",
+        ),
+    ],
+)
+def test_unknown_words(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("technique", RANDOM, ids=lambda t: t.notation)
+@pytest.mark.parametrize("seed", [-1, np.int64(-7), True, 1.5, "seven"])
+def test_a_seed_is_a_whole_number_from_0(people, technique, seed):
+    with pytest.raises(InputError, match="give a NumPy Generator or a seed of 0 or more"):
+        technique.release(people, seed)
+
+
+@pytest.mark.parametrize("technique", ALL, ids=lambda t: t.notation)
+class TestKnown:
+    @pytest.mark.parametrize(
+        ("known", "message"),
+        [
+            (["agee"], "'agee' is not a key: did you mean 'age'"),
+            (["pay"], "'pay' is not a key"),
+            (["age", "age"], "a key is named twice"),
+            ("age", r"known must be a list of keys, such as \['age'\]"),
+        ],
+    )
+    def test_known_must_be_keys(self, people, technique, known, message):
+        release = technique.release(people, 0)
+        with pytest.raises(InputError, match=message):
+            release.posteriors(known)
+
+    @pytest.mark.parametrize("sizes", [{"min_size": 4}, {"min_size": -1}, {"min_size": 2, "max_size": 1}])
+    def test_sizes_that_leave_nothing(self, people, technique, sizes):
+        release = technique.release(people, 0)
+        with pytest.raises(InputError, match="leave nothing to count"):
+            list(release.sweep(**sizes))

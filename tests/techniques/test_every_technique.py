@@ -1,0 +1,303 @@
+"""What holds for every technique: sums, sweeps, orders of rows, names of categories, kinds of frames."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import issparse
+
+import equivoc as eq
+from equivoc.data.microdata import Microdata
+from equivoc.intruder import posteriors
+from equivoc.techniques.noise_addition import NoiseAddition, NoisyIntervals, NoisyRecords
+from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.unprotected import Unprotected
+
+KEYS = ["sex", "age", "job"]
+SUBSETS = [known for size in range(4) for known in combinations(KEYS, size)]
+NOISES = [
+    NoiseAddition(percent=50, edge=edge, intruder=intruder)
+    for edge in ("clip", "wrap", "extend")
+    for intruder in ("bayes", "interval")
+]
+RANDOM = [
+    Sampling(fraction=0.3),
+    Sampling(fraction=0.3, prior="marginal"),
+    QueryRestriction(size=4),
+    QueryRestriction(size=4, intruder="bayes"),
+    *NOISES,
+]
+ALL = [Unprotected(), *RANDOM]
+
+
+def named(techniques):
+    return pytest.mark.parametrize("technique", techniques, ids=lambda t: t.notation)
+
+
+@named(ALL)
+def test_every_row_sums_to_one(people, domain, records, classes_of, technique):
+    release = technique.release(people, 2)
+    for known in SUBSETS:
+        post = release.posteriors(known)
+        assert post.known == known
+        assert post.values.tolist() == domain
+        assert post.probabilities.shape == (len(classes_of(records, known)), len(domain))
+        assert (post.probabilities >= 0).all()
+        np.testing.assert_allclose(post.probabilities.sum(axis=1), 1, rtol=1e-12)
+        assert post.sizes.sum() == len(records)
+
+
+@named(ALL)
+def test_a_sweep_gives_every_subset_once(people, beliefs, assert_same, technique):
+    release = technique.release(people, 2)
+    swept = list(release.sweep())
+    assert sorted(tuple(sorted(post.known)) for post in swept) == sorted(
+        tuple(sorted(known)) for known in SUBSETS
+    )
+    for post in swept:
+        again = release.posteriors([key for key in KEYS if key in post.known])
+        assert_same(beliefs(post), beliefs(again))
+        assert sorted(post.sizes.tolist()) == sorted(again.sizes.tolist())
+
+
+@named(ALL)
+@pytest.mark.parametrize(
+    ("sizes", "count"), [({"max_size": 1}, 4), ({"min_size": 2}, 4), ({"min_size": 1, "max_size": 2}, 6)]
+)
+def test_a_sweep_keeps_to_the_sizes(people, technique, sizes, count):
+    swept = {frozenset(post.known) for post in technique.release(people, 2).sweep(**sizes)}
+    assert len(swept) == count
+    assert min(map(len, swept)) >= sizes.get("min_size", 0)
+    assert max(map(len, swept)) <= sizes.get("max_size", 3)
+
+
+@named(ALL)
+def test_the_order_of_the_known_keys_only_orders_the_classes(people, beliefs, assert_same, technique):
+    release = technique.release(people, 2)
+    one, other = release.posteriors(["sex", "age"]), release.posteriors(["age", "sex"])
+    assert one.classes.key_codes.tolist() != other.classes.key_codes.tolist()
+    assert_same(beliefs(one), beliefs(other))
+
+
+@named(RANDOM)
+def test_the_seed_is_all_the_randomness(people, beliefs, technique):
+    def found(rng):
+        return beliefs(technique.release(people, rng).posteriors(["age"]))
+
+    assert found(7) == found(7) == found(np.int64(7)) == found(np.random.default_rng(7))
+    assert found(7) != found(8)
+
+
+@named(RANDOM)
+def test_a_generator_goes_on(people, beliefs, technique):
+    """Two releases from one generator differ: the second draw is not the first again."""
+    rng = np.random.default_rng(7)
+    first, second = (technique.release(people, rng).posteriors(["age"]) for _ in range(2))
+    assert beliefs(first) != beliefs(second)
+
+
+def reordered(release: Any, people: Microdata, order: np.ndarray) -> Any:
+    """The same release with its records in another order."""
+    if isinstance(release, NoisyRecords):
+        keys = {key: codes[order] for key, codes in release.released.items()}
+        return replace(release, people=people, released=keys, confidential=release.confidential[order])
+    if isinstance(release, NoisyIntervals):
+        keys = {key: codes[order] for key, codes in release.released.items()}
+        return replace(release, people=people, released=keys, group=release.group[order])
+    return replace(release, people=people, group=release.group[order])
+
+
+@named(ALL)
+def test_the_order_of_rows_changes_nothing(people, records, domain, beliefs, technique):
+    order = np.random.default_rng(3).permutation(len(records))
+    shuffled = Microdata(
+        pa.Table.from_pylist([records[r] for r in order]), confidential="pay", keys=KEYS, domain=domain
+    )
+    release = technique.release(people, 2)
+    random = not isinstance(technique, Unprotected)
+    other = reordered(release, shuffled, order) if random else technique.release(shuffled)
+    for known in SUBSETS:
+        assert beliefs(release.posteriors(known)) == beliefs(other.posteriors(known))
+
+
+@pytest.mark.parametrize(
+    "technique",
+    [
+        Sampling(fraction=1, prior="marginal"),
+        QueryRestriction(size=40),
+        QueryRestriction(size=40, intruder="bayes"),
+        NoiseAddition(percent=0, edge="extend"),
+        NoiseAddition(percent=0, intruder="interval"),
+    ],
+    ids=lambda t: t.notation,
+)
+def test_where_nothing_is_left_to_chance_the_order_of_rows_changes_nothing(
+    people, records, domain, technique
+):
+    """All drawn, one query over all, no noise: any seed and any order of rows give the same figures."""
+    shuffled = Microdata(pa.Table.from_pylist(records[::-1]), confidential="pay", keys=KEYS, domain=domain)
+    for known in SUBSETS:
+        one = technique.release(people, 1).posteriors(known).curves()
+        other = technique.release(shuffled, 2).posteriors(known).curves()
+        np.testing.assert_allclose(one.h0, other.h0, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(one.area, other.area, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("technique", "age"),
+    [
+        *(
+            (technique, lambda age: f"{age - 19:02d} years")
+            for technique in ALL
+            if technique not in NOISES[4:]
+        ),
+        *((technique, lambda age: 100 - 2.5 * (24 - age)) for technique in NOISES[4:]),
+    ],
+    ids=lambda p: getattr(p, "notation", ""),
+)
+def test_names_of_categories_change_nothing(people, records, domain, technique, age):
+    """Other names in the same order (for a grid that may grow: in even steps again)."""
+    sexes = {"F": "Ą", "M": "ż", None: None}
+    jobs = {"cook": -3.5, "judge": 0.0, "nurse": 8.0}
+    renamed = [
+        {"sex": sexes[r["sex"]], "age": age(r["age"]), "job": jobs[r["job"]], "pay": r["pay"]}
+        for r in records
+    ]
+    other = Microdata(pa.Table.from_pylist(renamed), confidential="pay", keys=KEYS, domain=domain)
+    release, again = technique.release(people, 5), technique.release(other, 5)
+    for known in SUBSETS:
+        one, two = release.posteriors(known), again.posteriors(known)
+        assert one.classes.key_codes.tolist() == two.classes.key_codes.tolist()
+        assert one.probabilities.tolist() == two.probabilities.tolist()
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.Table,
+    "duckdb": duckdb.DuckDBPyRelation,
+    "csv": pd.DataFrame,
+}
+
+
+def framed(kind, records, folder):
+    table = pa.Table.from_pylist(records)
+    if kind == "csv":
+        pa.csv.write_csv(table, folder / "people.csv")
+        return folder / "people.csv"
+    if kind == "pandas":
+        return table.to_pandas()
+    if kind == "polars":
+        return pl.DataFrame(pl.from_arrow(table))
+    return duckdb.from_arrow(table) if kind == "duckdb" else table
+
+
+def plain(frame: Any) -> dict[str, list[Any]]:
+    """Any kind of frame as lists of plain values, missing ones as None."""
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        frame = frame.to_arrow_table()
+    if isinstance(frame, pd.DataFrame):
+        return {name: [None if pd.isna(v) else v for v in frame[name].tolist()] for name in frame}
+    return frame.to_pydict() if isinstance(frame, pa.Table) else frame.to_dict(as_series=False)
+
+
+def typed(columns):
+    return {name: [(type(v), v) for v in column] for name, column in columns.items()}
+
+
+@named(ALL)
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_are_of_the_kind_that_went_in(people, records, domain, tmp_path, technique, kind):
+    mine = Microdata(framed(kind, records, tmp_path), confidential="pay", keys=KEYS, domain=domain)
+    release, same = technique.release(mine, 2), technique.release(people, 2)
+    if isinstance(technique, QueryRestriction):
+        assert release.table is None
+    else:
+        assert isinstance(release.table, FRAMES[kind])
+        assert typed(plain(release.table)) == typed(plain(same.table))
+    for known in (["age"], ["job", "sex"]):
+        post = release.posteriors(known)
+        assert isinstance(post.keys, FRAMES[kind])
+        assert post.probabilities.tolist() == same.posteriors(known).probabilities.tolist()
+        levels = [mine.levels(name) for name in known]
+        codes = post.classes.key_codes
+        expected = {name: [levels[k][code] for code in codes[:, k].tolist()] for k, name in enumerate(known)}
+        assert typed(plain(post.keys)) == typed(expected)
+        combined = list(zip(*expected.values(), strict=True))
+        assert set(combined) == {tuple(record[name] for name in known) for record in records}
+
+
+@named(ALL)
+def test_large_tables_are_sparse_and_the_same(people, monkeypatch, technique):
+    release = technique.release(people, 2)
+    dense = {known: release.posteriors(known) for known in SUBSETS}
+    entropies = {known: post.shannon() for known, post in dense.items()}
+    assert not any(issparse(post.probabilities) for post in dense.values())
+    finest = len(dense[tuple(KEYS)]) * 7 * 8
+    monkeypatch.setattr(posteriors, "DENSE_UP_TO", finest)
+    assert not issparse(release.posteriors(KEYS).probabilities)
+    monkeypatch.setattr(posteriors, "DENSE_UP_TO", finest - 1)
+    assert issparse(release.posteriors(KEYS).probabilities)
+    monkeypatch.setattr(posteriors, "DENSE_UP_TO", 0)
+    for known in SUBSETS:
+        sparse = release.posteriors(known)
+        assert sparse.probabilities.format == "csr"
+        found, expected = sparse.probabilities.toarray(), dense[known].probabilities
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-16)
+        np.testing.assert_allclose(sparse.shannon(), entropies[known], atol=1e-12)
+        np.testing.assert_allclose(sparse.curves().area, dense[known].curves().area, atol=1e-9)
+
+
+@named(ALL)
+def test_curves_are_the_measure_row_by_row(people, technique):
+    for known in ([], ["age", "sex"]):
+        post = technique.release(people, 2).posteriors(known)
+        many = post.curves()
+        assert len(many) == len(post)
+        for row, probabilities in enumerate(post.probabilities):
+            one = eq.curve(post.values, probabilities)
+            assert many.h0[row] == pytest.approx(one.h0, abs=1e-9)
+            assert many.area[row] == pytest.approx(one.area, abs=1e-7)
+            assert many.eps_max[row] == one.eps_max
+            assert many.at(15)[row] == pytest.approx(one(15), abs=1e-9)
+            assert many.hit(20)[row] == pytest.approx(one.hit(20), abs=1e-9)
+            assert post.shannon()[row] == pytest.approx(one.h0, abs=1e-9)
+
+
+PEOPLE = st.lists(
+    st.tuples(
+        st.sampled_from([1, 2, 3, 4, 5, None]),
+        st.sampled_from(["x", "y", "z", None]),
+        st.sampled_from([10, 20, 30, 50]),
+    ),
+    min_size=4,
+    max_size=12,
+)
+NEVER_WRONG = [t for t in ALL if getattr(t, "prior", "uniform") == "uniform"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=PEOPLE, seed=st.integers(0, 2**32), percent=st.sampled_from([0, 20, 60, 100, 300]))
+@pytest.mark.parametrize("technique", NEVER_WRONG, ids=lambda t: t.notation)
+def test_the_truth_is_never_ruled_out(technique, rows, seed, percent):
+    """She may be unsure; but with the paper's prior or the noise's own distribution she is never wrong."""
+    columns = dict(zip(("a", "b", "pay"), map(list, zip(*rows, strict=True)), strict=True))
+    people = Microdata(pa.table(columns), confidential="pay", keys=["a", "b"])
+    if isinstance(technique, NoiseAddition):
+        technique = replace(technique, percent=percent)
+    for post in technique.release(people, seed).sweep():
+        rows_of_people = post.probabilities[post.classes.of_record]
+        assert (rows_of_people[np.arange(len(people)), people.codes] > 0).all()
+        np.testing.assert_allclose(post.probabilities.sum(axis=1), 1, rtol=1e-12)

@@ -1,0 +1,87 @@
+"""The documentation runs: Python examples give what they show, commands print what they show."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def blocks(page: Path, language: str) -> list[tuple[int, str]]:
+    """The fenced blocks of one language: the line each begins at, and its text."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, m.start(1)), m.group(1)) for m in found]
+
+
+def failures(name: str, examples: list[tuple[int, str]]) -> list[str]:
+    """What goes wrong when the ``>>>`` examples of a page are run one after the other, sharing their names."""
+    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+    parser = doctest.DocTestParser()
+    names: dict[str, object] = {}
+    complaints: list[str] = []
+    for line, text in examples:
+        test = parser.get_doctest(text, names, name, name, line)
+        runner.run(test, out=complaints.append, clear_globs=False)
+        names = test.globs
+    return complaints
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_give_what_they_show(page: Path) -> None:
+    examples = blocks(page, "python")
+    for line, text in examples:
+        assert ">>>" in text, f"{page.name}, line {line}: a Python block without >>> is never run"
+    assert not failures(page.name, examples)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
+    surroundings = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
+    for line, text in blocks(page, "console"):
+        for session in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, shown = session.partition("\n")
+            words = shlex.split(command)
+            if words[0] != "equivoc":
+                continue
+            done = subprocess.run(
+                [sys.executable, "-m", *words],
+                cwd=tmp_path,
+                env=surroundings,
+                capture_output=True,
+                encoding="utf-8",
+                check=False,
+            )
+            assert done.returncode == 0, f"{page.name}, line {line}: {done.stderr}"
+            assert done.stdout.split() == shown.split(), f"{page.name}, line {line}: {command}"
+
+
+def test_a_wrong_example_is_noticed() -> None:
+    assert failures("a page", [(1, ">>> 1 + 1\n3\n")])
+    assert not failures("a page", [(1, ">>> one = 1\n"), (3, ">>> one + 1\n2\n")])
+
+
+def test_the_method_page_holds_the_worked_values() -> None:
+    text = "".join(text for _, text in blocks(ROOT / "docs" / "method.md", "python"))
+    for figure in ("1.319", "1.054", "0.811", "0.610", "0.286", "6.514", "(3.0, 57.0)"):
+        assert figure in text
+
+
+def test_readme_names_the_two_commands_and_its_links_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in text
+    assert "make test" in text
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from equivoc.files import new_folder, replacing
 from equivoc.cli.people_options import (
     Confidential,
     Domain,
@@ -27,6 +26,7 @@ from equivoc.cli.people_options import (
     people_from,
 )
 from equivoc.errors import InputError
+from equivoc.files import new_folder, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -69,5 +69,5 @@ def notebook_display(chart: alt.Chart) -> Any:
     for renderer in ("svg", "mimetype"):
         with alt.renderers.enable(renderer):
             shown = chart._repr_mimebundle_()
-        bundle |= shown[0] if isinstance(shown, tuple) else shown
+        bundle.update((shown[0] if isinstance(shown, tuple) else shown) or {})
     return bundle

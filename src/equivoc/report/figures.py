@@ -13,9 +13,12 @@ LINES = (RELEASE, PRIOR, UNPROTECTED)
 LINE_COLOURS = [COLOURS[0], COLOURS[2], COLOURS[1]]
 WIDTH = 748
 HALF = 335
+Chart = Any  # altair.Chart, LayerChart or HConcatChart: its own types say less
+LONGEST = 40
+"""Characters of a name in a chart's title."""
 
 
-def assessment_figures(facts: dict[str, Any]) -> dict[str, alt.TopLevelMixin]:
+def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
     """The charts of an assessment by name; one that would be empty is left out."""
     charts = {"curve": curve_figure(facts), "people": people_figure(facts)}
     if len(facts["knowledge"]["sizes"]) > 1:
@@ -25,7 +28,7 @@ def assessment_figures(facts: dict[str, Any]) -> dict[str, alt.TopLevelMixin]:
     return charts
 
 
-def curve_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
+def curve_figure(facts: dict[str, Any]) -> Chart:
     """H(ε) of the average person, beside the prior's and the unprotected file's."""
     curve = facts["curve"]
     rows = [
@@ -52,7 +55,7 @@ def curve_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
     )
 
 
-def knowledge_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
+def knowledge_figure(facts: dict[str, Any]) -> Chart:
     """H0 and area against the number of known keys."""
     area_unit = f"bits × {_unit(facts)}"
     return alt.hconcat(
@@ -62,7 +65,7 @@ def knowledge_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
     )
 
 
-def people_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
+def people_figure(facts: dict[str, Any]) -> Chart:
     """How many people have how much H0, and how high a hit rate."""
     people = facts["people"]
     within = _number(people["hit_eps"] / 2)
@@ -74,7 +77,7 @@ def people_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
     )
 
 
-def contribution_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
+def contribution_figure(facts: dict[str, Any]) -> Chart:
     """The bits that each known key takes from the intruder's uncertainty."""
     return (
         alt.Chart({"values": facts["contributions"]})
@@ -96,7 +99,7 @@ def contribution_figure(facts: dict[str, Any]) -> alt.TopLevelMixin:
     )
 
 
-def _knowledge_panel(facts: dict[str, Any], figure: str, title: str) -> alt.LayerChart:
+def _knowledge_panel(facts: dict[str, Any], figure: str, title: str) -> Chart:
     sizes = facts["knowledge"]["sizes"]
     prior = next(f["prior"] for f in facts["figures"] if f["name"] == figure)
     rows = []
@@ -106,9 +109,7 @@ def _knowledge_panel(facts: dict[str, Any], figure: str, title: str) -> alt.Laye
             {"line": PRIOR, "size": at["size"], "mean": prior},
             {"line": UNPROTECTED, "size": at["size"], "mean": at[f"{figure}_unprotected"]},
         ]
-    spread = [
-        {"size": at["size"], "low": at[f"{figure}_low"], "high": at[f"{figure}_high"]} for at in sizes
-    ]
+    spread = [{"size": at["size"], "low": at[f"{figure}_low"], "high": at[f"{figure}_high"]} for at in sizes]
     x = alt.X("size:Q", title="number of keys known", axis=_whole_numbers(sizes))
     band = (
         alt.Chart({"values": spread})
@@ -133,13 +134,15 @@ def _knowledge_panel(facts: dict[str, Any], figure: str, title: str) -> alt.Laye
     return alt.layer(band, lines).properties(width=HALF, height=240)
 
 
-def _histogram(bins: list[dict[str, Any]], title: str, colour: str) -> alt.Chart:
+def _histogram(bins: list[dict[str, Any]], title: str, colour: str) -> Chart:
     rows = [{**each, "range": f"{each['low']:.2f} to {each['high']:.2f}"} for each in bins]
     return (
         alt.Chart({"values": rows})
         .mark_bar(color=colour, binSpacing=1)
         .encode(
-            x=alt.X("low:Q", bin="binned", title=title, axis=alt.Axis(tickCount=6, format="~g", labelFlush=False)),
+            x=alt.X(
+                "low:Q", bin="binned", title=title, axis=alt.Axis(tickCount=6, format="~g", labelFlush=False)
+            ),
             x2="high:Q",
             y=alt.Y("people:Q", title="people", axis=alt.Axis(tickMinStep=1, format=",d")),
             tooltip=[alt.Tooltip("range:N", title=title.split(" (")[0]), alt.Tooltip("people:Q", format=",")],
@@ -165,8 +168,11 @@ def _whole_numbers(sizes: list[dict[str, Any]]) -> alt.Axis:
 
 
 def _unit(facts: dict[str, Any]) -> str:
+    """What the confidential attribute is measured in, on one line: Vega-Lite puts titles into expressions, which a
+    line separator would break."""
     confidential = facts["data"]["confidential"]
-    return str(confidential["unit"] or confidential["name"])
+    text = " ".join(str(confidential["unit"] or confidential["name"]).split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _number(value: float) -> str:

@@ -23,7 +23,7 @@ def risk_by_knowledge(result: Assessment) -> dict[str, Any]:
     ``low`` and ``high`` are those of the riskiest and the safest subset; ``pooled`` averages are the paper's, in which
     each class counts once; ``unprotected`` is what the file published as it is would leave.
     """
-    subsets = []
+    subsets: list[dict[str, Any]] = []
     for known in _subsets(result.known):
         if known == result.known:
             posteriors, measured = result.posteriors, result.curves

@@ -22,15 +22,15 @@ def _assessment(result: Assessment) -> str:
         (label, record[f]["mean"], prior[f], bare[f], f"{summary['left'][f]:.0%}")
         for f, label in (("h0", "H0, bits"), ("area", f"area, bits × {name}"))
     ]
-    cells = [(label, f"{a:.4g}", f"{b:.4g}", f"{c:.4g}", left) for label, a, b, c, left in rows]
+    cells: list[tuple[str, ...]] = [
+        (label, f"{a:.4g}", f"{b:.4g}", f"{c:.4g}", left) for label, a, b, c, left in rows
+    ]
     for e in result.eps:
         label = f"best guess within ±{amount(e / 2)}" if e else "best guess exact"
         rates = (record["hit"][e]["mean"], prior["hit"][e], bare["hit"][e])
         cells.append((label, *map(probability, rates), ""))
     knows = listed(result.known) if result.known else "no key"
-    caption = (
-        f"{result.technique}; {summary['records']:,} records; the intruder knows {knows}; averages over people"
-    )
+    caption = f"{result.technique}; {summary['records']:,} records; the intruder knows {knows}; averages over people"
     return _table(caption, ("", "this release", "without it", "published as it is", "left"), cells)
 
 
@@ -50,6 +50,4 @@ def _table(caption: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) 
         + "</tr>"
         for row in rows
     )
-    return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

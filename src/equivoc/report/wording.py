@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
-"""How much of the intruder's uncertainty (by area) a release gives away: below a quarter is little, from a half most."""
+"""By how much the area falls, and what that is called: below a quarter little, from a half on most."""
 
 METHODS = (
     (
@@ -128,9 +128,7 @@ def headline(words: str, certain: int, records: int) -> str:
         return f"On average {words} is given away, and there is nobody of whom the intruder is certain."
     many = "1 person" if certain == 1 else f"{certain:,} people"
     joined = "and" if words == "most" else "but"
-    return (
-        f"On average {words} is given away, {joined} of {many} ({certain / records:.1%}) the intruder is certain."
-    )
+    return f"On average {words} is given away, {joined} of {many} ({certain / records:.1%}) the intruder is certain."
 
 
 def verdict_sentence(left: float, left_unprotected: float) -> str:

@@ -115,8 +115,9 @@ def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
 
 
 def _draw(result: Curve, plot: Path) -> None:
-    with replacing(plot) as temporary:  # the temporary file's ending tells Altair what to draw
-        result.plot().save(str(temporary), scale_factor=2 if plot.suffix.lower() == ".png" else 1)
+    png = plot.suffix.lower() == ".png"
+    with replacing(plot) as temporary:
+        result.plot().save(str(temporary), format="png" if png else "svg", scale_factor=2 if png else 1)
 
 
 def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:

@@ -20,9 +20,11 @@ from equivoc.measure.entropy import NATS_PER_BIT
 from equivoc.measure.overtaking import overtaking_table
 from equivoc.measure.parallel import cores
 
-EXACT_UP_TO = 256
+EXACT_UP_TO = 512
 FINER = 1
 """Groups are 2^FINER times narrower than the interval of ε they serve."""
+FINEST_LEVEL = 52
+"""Beyond this many halvings ε would be finer than double precision."""
 PLACES = 8
 """How many upper bounds an interval of ε gets."""
 WORTH = 0.5
@@ -87,23 +89,31 @@ class _Bounds:
             self._groups[level] = _Groups(x[begins[:-1]], x[begins[1:] - 1], cum[begins], begins)
         return self._groups[level]
 
+    def _below(self, groups: _Groups, eps: float) -> tuple[float, NDArray[np.int64]]:
+        """A lower bound of H(ε) in nats, and the heaviest windows of its solution."""
+        from equivoc.measure import area_kernels as kernels
+
+        if eps >= self.spread:
+            return 0.0, np.zeros((0, 2), np.int64)
+        found: tuple[float, NDArray[np.int64]] = kernels.below(
+            groups.lows, groups.highs, groups.cumulative, eps, overtaking_table()
+        )
+        return found
+
     def interval(self, level: int, k: int, floor: float) -> _Interval:
         """Bounds over piece k of level ``level``; ``floor`` is a lower bound that its parent had."""
         from equivoc.measure import area_kernels as kernels
 
-        width = self.spread / 2**level
-        right = self.spread * ((k + 1) / 2**level)
+        width, left, right = (self.spread * (part / 2**level) for part in (1, k, k + 1))
         groups = self.groups(level + FINER)
-        if k + 1 == 2**level:
-            low, peaks = 0.0, np.zeros((0, 2), np.int64)
-        else:
-            low, peaks = kernels.below(
-                groups.lows, groups.highs, groups.cumulative, right, overtaking_table()
-            )
+        low, peaks = self._below(groups, right)
         low = max(low, floor)
         high, total = self.h0, 0.0
+        if level + FINER >= self.finest and k > 0:
+            # Groups are single values now, so this is H itself: however fine, the bounds must come together.
+            high = self._below(groups, left)[0]
         for place in range(PLACES):
-            eps = width * (k + place / PLACES)
+            eps = left + width * (place / PLACES)
             if eps > 0.0:
                 high = min(high, kernels.above(self.values, self.cumulative, groups.begins, peaks, eps))
             total += max(high, low)
@@ -131,7 +141,10 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
             order = np.argsort(-gain, kind="stable")
             needed = gap - 0.9 * tolerance * low
             count = int(np.searchsorted(np.cumsum(gaps[order]) * 0.5, needed)) + 1
-            chosen = {int(t) for t in order[:count] if gain[t] >= WORTH * gain[order[0]]}
+            worth = (t for t in order[:count].tolist() if gain[t] >= WORTH * gain[order[0]])
+            chosen = {t for t in worth if intervals[t].level < FINEST_LEVEL}
+            if not chosen:
+                break
             halves = []
             for place, i in enumerate(intervals):
                 if place in chosen:

@@ -12,18 +12,17 @@ import numpy as np
 from numba import njit
 
 from equivoc.measure.window_kernels import (
-    covered,
     phi,
     prefix_costs,
+    starts_within,
     window_start_boundaries,
-    window_starts,
 )
 
 
 @njit(cache=True, nogil=True)
 def below(lows, highs, cum, eps, table):
     """A lower bound of H(ε) in nats, and the locally heaviest windows as (first group, group after the last)."""
-    first = window_starts(lows, highs, eps)
+    first = starts_within(lows, highs, eps)
     cost, origin, _ = prefix_costs(cum, first, window_start_boundaries(first), table)
     n = len(lows)
     windows = 0
@@ -53,7 +52,7 @@ def _furthest(x, start, eps):
     low, high = start, len(x) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if covered(x[start], x[middle], eps):
+        if x[middle] - x[start] <= eps:
             low = middle
         else:
             high = middle - 1
@@ -66,7 +65,7 @@ def _earliest(x, end, eps):
     low, high = 0, end - 1
     while low < high:
         middle = (low + high) // 2
-        if covered(x[middle], x[end - 1], eps):
+        if x[end - 1] - x[middle] <= eps:
             high = middle
         else:
             low = middle + 1
@@ -79,7 +78,7 @@ def _heaviest_from(x, cum, begin, end, eps):
     stop = _furthest(x, begin, eps)
     best, best_start, best_stop = cum[stop] - cum[begin], begin, stop
     for start in range(begin + 1, end):
-        while stop < len(x) and covered(x[start], x[stop], eps):
+        while stop < len(x) and x[stop] - x[start] <= eps:
             stop += 1
         if cum[stop] - cum[start] > best:
             best, best_start, best_stop = cum[stop] - cum[start], start, stop

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.errors import InputError
 from equivoc.measure.area import certified_area
-from equivoc.measure.breakpoints import jumps
-from equivoc.measure.distribution import Distribution, Floats, tolerances
+from equivoc.measure.breakpoints import jumps, last_of_ties
+from equivoc.measure.distribution import (
+    TIE_SHARE,
+    Distribution,
+    Floats,
+    check_relative_gap,
+    one_tolerance,
+    tolerances,
+)
 from equivoc.measure.entropy import exact_entropy
 from equivoc.measure.overtaking import overtaking_table
 
@@ -42,6 +48,8 @@ class Curve:
     area_bounds: tuple[float, float]
     """Certified lower and upper bound of the area; equal when it is exact."""
     _distribution: Distribution = field(repr=False)
+    _jumps: tuple[Floats, Floats] | None = field(repr=False, default=None)
+    """Every ε at which H changes and H from there on, before differences that only rounding tells apart were joined."""
 
     @property
     def h0(self) -> float:
@@ -62,7 +70,7 @@ class Curve:
     @property
     def exact(self) -> bool:
         """Are ``epsilons`` all the jumps there are, and is the area exact?"""
-        return self.area_bounds[0] == self.area_bounds[1]
+        return self._jumps is not None
 
     @cached_property
     def _cumulative(self) -> Floats:
@@ -75,11 +83,10 @@ class Curve:
     def __call__(self, eps: Any) -> Any:
         """H(ε) in bits at one tolerance or at each of several; always exact."""
         asked = tolerances("eps", eps)
-        if self.exact:
-            x = self._distribution.values
-            rounding = 8.881784197001252e-16 * max(abs(float(x[0])), abs(float(x[-1])))
-            reach = asked + np.minimum(rounding, 9.5367431640625e-07 * asked)
-            found = self.entropies[np.searchsorted(self.epsilons, reach, side="right") - 1]
+        if self._jumps is not None:
+            epsilons, entropies = self._jumps
+            reach = asked + np.minimum(self._distribution.rounding, TIE_SHARE * asked)
+            found = entropies[np.searchsorted(epsilons, reach, side="right") - 1]
         else:
             found = np.array([exact_entropy(self._distribution, self._cumulative, float(e)) for e in asked])
         return float(found[0]) if np.ndim(eps) == 0 else found
@@ -102,7 +109,7 @@ class Curve:
         from equivoc.measure import window_kernels as kernels
 
         x, p = self._distribution.values, self._distribution.probabilities
-        first = kernels.window_starts(x, x, float(tolerances("eps", eps)[0]))
+        first = kernels.window_starts(x, x, one_tolerance("eps", eps))
         wanted = kernels.window_start_boundaries(first)
         _, origin, _ = kernels.prefix_costs(self._cumulative, first, wanted, overtaking_table())
         windows = []
@@ -138,13 +145,13 @@ def curve(values: ArrayLike, probabilities: ArrayLike, *, tolerance: float = 0.0
     >>> curve([77, 80], [.5, .5]).area, curve([50, 107], [.5, .5]).area
     (3.0, 57.0)
     """
-    if not 0 <= tolerance < 1:
-        raise InputError(
-            f"tolerance is {tolerance}; give a relative gap from 0 (exact) up to, not including, 1."
-        )
+    gap = check_relative_gap(tolerance, exact_allowed=True)
     distribution = Distribution.of(values, probabilities)
-    if tolerance == 0.0:
+    if gap == 0.0:
         epsilons, entropies, area = jumps(distribution)
-        return Curve(epsilons, entropies, (area, area), distribution)
-    certified = certified_area(distribution, tolerance)
+        kept = last_of_ties(epsilons, distribution.rounding)
+        return Curve(
+            epsilons[kept], entropies[kept], (area, area), distribution, _jumps=(epsilons, entropies)
+        )
+    certified = certified_area(distribution, gap)
     return Curve(certified.epsilons, certified.entropies, certified.bounds, distribution)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from equivoc.measure.distribution import TIE_SHARE
 from equivoc.measure.window_kernels import (
-    covered,
     phi,
     prefix_costs,
+    starts_within,
     widest_window,
     window_start_boundaries,
-    window_starts,
 )
 
 SMALL = 256
@@ -54,14 +54,14 @@ def _least_sum(cost, table, row, begin, end):
 
 
 @njit(cache=True, nogil=True)
-def _plain_level(x, table, eps, cost, width):
-    """H(ε) in nats and the widest window, by the plain recurrence; of equal costs, the narrower windows."""
+def _plain_level(x, table, limit, cost, width):
+    """H in nats and the widest window, by the plain recurrence; of equal costs, the narrower windows."""
     n = len(x)
     cost[0] = 0.0
     width[0] = 0.0
     k = 0
     for i in range(1, n + 1):
-        while not covered(x[k], x[i - 1], eps):
+        while x[i - 1] - x[k] > limit:
             k += 1
         row = (i * (i - 1)) // 2
         least = _least_sum(cost, table, row, k, i)
@@ -77,11 +77,15 @@ def _plain_level(x, table, eps, cost, width):
 
 
 @njit(cache=True, nogil=True)
-def level_at(x, cum, eps, table, overtaking, cost, width):
-    """H(ε) in nats, and the diameter of the widest window of an optimal partition."""
+def level_at(x, cum, d, rounding, table, overtaking, cost, width):
+    """H at the difference d in nats, and the diameter of the widest window of an optimal partition.
+
+    Differences that exceed d by no more than ``rounding`` (and a millionth) count as d.
+    """
+    limit = d + min(rounding, TIE_SHARE * d)
     if len(x) <= SMALL:
-        return _plain_level(x, table, eps, cost, width)
-    first = window_starts(x, x, eps)
+        return _plain_level(x, table, limit, cost, width)
+    first = starts_within(x, x, limit)
     costs, origin, _ = prefix_costs(cum, first, window_start_boundaries(first), overtaking)
     return costs[len(x)], widest_window(x, x, origin)
 
@@ -112,17 +116,17 @@ def difference_above(x, bound):
 
 
 @njit(cache=True, nogil=True)
-def _left_end(x, cum, level, right, table, overtaking, cost, width):
+def _left_end(x, cum, level, right, rounding, table, overtaking, cost, width):
     """The least difference at which H is still ``level``, and the level and width just below it."""
     below, below_level, below_width = 0.0, np.inf, 0.0
     while True:
         middle = 0.5 * (below + right)
-        d = difference_below(x, np.nextafter(middle, np.inf))
+        d = difference_below(x, min(np.nextafter(middle, np.inf), right))
         if d <= below:
             d = difference_above(x, middle)
             if d >= right:
                 return right, below, below_level, below_width
-        h, w = level_at(x, cum, d, table, overtaking, cost, width)
+        h, w = level_at(x, cum, d, rounding, table, overtaking, cost, width)
         if h <= level + SAME_LEVEL:
             right = min(w, d)
             if right <= below:
@@ -132,9 +136,10 @@ def _left_end(x, cum, level, right, table, overtaking, cost, width):
 
 
 @njit(cache=True, nogil=True)
-def descend(x, cum, h0, table, overtaking, cost, width, epsilons, levels):
+def descend(x, cum, h0, rounding, table, overtaking, cost, width, epsilons, levels):
     """Every level of H between 0 and ε_max: written (from the right) as its left end and its height in nats.
 
+    With ``rounding`` 0 differences are taken as they are; else those that only rounding tells apart are one step.
     Returns how many there are and the area under them. Writes only what fits into ``epsilons``; a caller whose
     arrays were too short calls again with longer ones.
     """
@@ -147,13 +152,13 @@ def descend(x, cum, h0, table, overtaking, cost, width, epsilons, levels):
         if d <= 0.0:
             h, w = h0, 0.0
         else:
-            h, w = level_at(x, cum, d, table, overtaking, cost, width)
+            h, w = level_at(x, cum, d, rounding, table, overtaking, cost, width)
             if h <= level + SAME_LEVEL:
                 low = min(w, d)
                 ties += 1
                 if ties < 2 or low <= 0.0:
                     continue
-                low, d, h, w = _left_end(x, cum, level, low, table, overtaking, cost, width)
+                low, d, h, w = _left_end(x, cum, level, low, rounding, table, overtaking, cost, width)
                 if low <= 0.0:
                     break
                 if d <= 0.0:
@@ -164,6 +169,10 @@ def descend(x, cum, h0, table, overtaking, cost, width, epsilons, levels):
         area += level * (right - low)
         level, right, ties = max(h, level), low, 0
         low = min(w, d)
+    if count == 0 and spread > 0.0:  # all but sure: h0 itself is lost in rounding, yet H is 0 from ε_max on
+        if len(epsilons):
+            epsilons[0], levels[0] = spread, 0.0
+        count = 1
     if count < len(epsilons):
         epsilons[count], levels[count] = 0.0, h0
     area += h0 * right

@@ -15,6 +15,13 @@ Floats = NDArray[np.float64]
 SUM_TOLERANCE = 1e-9
 """How far the sum of the probabilities may be from 1."""
 
+LARGEST_SPREAD = 1e300
+
+TIE_ROUNDING = 2.0**-50
+TIE_SHARE = 2.0**-20
+"""A window of length ε also covers a difference that exceeds ε by rounding: by no more than 4 units in the last place
+of the posterior's largest value (in absolute terms), and no more than a millionth of ε."""
+
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
@@ -29,6 +36,11 @@ class Distribution:
         return float(self.values[-1] - self.values[0])
 
     @property
+    def rounding(self) -> float:
+        """How far binary rounding may put a difference of two values off (see TIE_ROUNDING)."""
+        return TIE_ROUNDING * max(abs(float(self.values[0])), abs(float(self.values[-1])))
+
+    @property
     def cumulative(self) -> Floats:
         """P_0 = 0, P_1, …, P_n: the running sums of the probabilities."""
         sums = np.empty(len(self.values) + 1)
@@ -39,7 +51,9 @@ class Distribution:
     @property
     def shannon(self) -> float:
         """The Shannon entropy, in bits: H(0), summed without detour over cumulative sums."""
-        return float(np.dot(self.probabilities, -np.log2(self.probabilities))) + 0.0
+        if len(self.values) == 1:  # of probability 1 within rounding
+            return 0.0
+        return max(float(np.dot(self.probabilities, -np.log2(self.probabilities))), 0.0)
 
     @classmethod
     def of(cls, values: ArrayLike, probabilities: ArrayLike) -> Distribution:
@@ -56,7 +70,8 @@ class Distribution:
         if p.min() < 0:
             i = int(np.argmax(p < 0))
             raise InputError(f"probabilities[{i}] is {p[i]:g}; probabilities must be 0 or more.")
-        total = float(p.sum())
+        with np.errstate(over="ignore"):
+            total = float(p.sum())
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InputError(
                 f"probabilities sum to {total:.12g}, not to 1 (within {SUM_TOLERANCE:g}); "
@@ -66,7 +81,17 @@ class Distribution:
             x, p = x[p > 0], p[p > 0]
         if not np.all(x[1:] > x[:-1]):
             x, p = _sorted_and_merged(x, p)
+        check_spread(x)
         return cls(x, p)
+
+
+def check_spread(ascending: Floats) -> None:
+    """InputError where differences, or an area, would leave the range of double precision."""
+    low, high = float(ascending[0]), float(ascending[-1])
+    if high - low > LARGEST_SPREAD:
+        raise InputError(
+            f"values reach from {low:g} to {high:g}; a spread above {LARGEST_SPREAD:g} cannot be measured."
+        )
 
 
 def _sorted_and_merged(x: Floats, p: Floats) -> tuple[Floats, Floats]:
@@ -88,11 +113,15 @@ def numbers(name: str, given: ArrayLike) -> Floats:
         raise InputError(
             f"{name} has {array.ndim} dimensions (shape {array.shape}); give a flat, one-dimensional list."
         )
+    if array.dtype.kind in "SU":  # numbers among text became text; find the text that was given
+        array = np.asarray(given, dtype=object)
     if array.dtype.kind not in "fiu" and len(array):
         array = _from_objects(name, array)
-    floats = np.ascontiguousarray(array, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        floats = np.ascontiguousarray(array, dtype=np.float64)
+        total = floats.sum()
     # A finite sum proves that every entry is finite, at a third of the cost of asking each one.
-    if not np.isfinite(floats.sum()) and not np.isfinite(floats).all():
+    if not np.isfinite(total) and not np.isfinite(floats).all():
         i = int(np.argmin(np.isfinite(floats)))
         raise InputError(f"{name}[{i}] is {floats[i]}; only finite numbers can be used.")
     return floats
@@ -100,21 +129,47 @@ def numbers(name: str, given: ArrayLike) -> Floats:
 
 def _from_objects(name: str, array: NDArray[Any]) -> Floats:
     """Numbers kept as objects (decimals, fractions, mixed ints); text, dates and truth values are refused."""
-    if array.dtype.kind == "O":
-        for i, item in enumerate(array.tolist()):
-            if isinstance(item, (str, bytes, bool)) or item is None:
-                raise InputError(f"{name}[{i}] is {item!r}, not a number.")
+    if array.dtype.kind != "O":
+        raise InputError(f"{name}[0] is {array[0]}, not a number.")
+    floats = np.empty(len(array))
+    for i, item in enumerate(array.tolist()):
+        if isinstance(item, (str, bytes, bool, np.bool_)):
+            raise InputError(f"{name}[{i}] is {item!r}, not a number.")
         try:
-            return array.astype(np.float64)
+            floats[i] = float(item)
         except (TypeError, ValueError):
-            pass
-    raise InputError(f"{name}[0] is {array.tolist()[0]!r}, not a number.")
+            raise InputError(f"{name}[{i}] is {item!r}, not a number.") from None
+        except OverflowError:
+            raise InputError(f"{name}[{i}] is {item}, too large for double precision.") from None
+    return floats
 
 
 def tolerances(name: str, given: ArrayLike) -> Floats:
     """Tolerances ε as a flat float64 array of numbers ≥ 0, or InputError about the argument ``name``."""
-    eps = numbers(name, np.atleast_1d(np.asarray(given)))
+    try:
+        eps = numbers(name, np.atleast_1d(given))
+    except ValueError as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{name} is ragged; give a number or a flat list of numbers.") from None
     if len(eps) and eps.min() < 0:
         i = int(np.argmax(eps < 0))
-        raise InputError(f"{name} is {eps[i]:g} at position {i}; a tolerance ε must be 0 or more.")
+        raise InputError(f"{name}[{i}] is {eps[i]:g}; a tolerance ε must be 0 or more.")
     return eps
+
+
+def one_tolerance(name: str, given: ArrayLike) -> float:
+    """A single tolerance ε ≥ 0, or InputError about the argument ``name``."""
+    eps = tolerances(name, given)
+    if len(eps) != 1:
+        raise InputError(f"{name} holds {len(eps)} tolerances; give one.")
+    return float(eps[0])
+
+
+def check_relative_gap(given: Any, *, exact_allowed: bool) -> float:
+    """A relative gap of the area's bounds, below 1; 0 only where an exact area is on offer."""
+    gap = numbers("tolerance", np.atleast_1d(given))
+    if len(gap) != 1 or not (0.0 < gap[0] < 1.0 or (exact_allowed and gap[0] == 0.0)):
+        least = "from 0 (exact)" if exact_allowed else "above 0, such as 1e-3,"
+        raise InputError(f"tolerance is {given}; give a relative gap {least} up to, not including, 1.")
+    return float(gap[0])

@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.measure.distribution import Distribution, Floats, tolerances
+from equivoc.measure.distribution import Distribution, Floats, one_tolerance
 from equivoc.measure.overtaking import overtaking_table
 
 NATS_PER_BIT = log(2.0)
@@ -31,9 +31,9 @@ def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float
     >>> entropy_at([0.1, 0.4], [0.5, 0.5], 0.3)
     0.0
     """
-    at = tolerances("eps", eps)
+    at = one_tolerance("eps", eps)
     distribution = Distribution.of(values, probabilities)
-    return exact_entropy(distribution, distribution.cumulative, float(at[0]))
+    return exact_entropy(distribution, distribution.cumulative, at)
 
 
 def exact_entropy(distribution: Distribution, cumulative: Floats, eps: float) -> float:
@@ -43,43 +43,42 @@ def exact_entropy(distribution: Distribution, cumulative: Floats, eps: float) ->
     x = distribution.values
     if eps == 0.0:
         return distribution.shannon
-    if kernels.covered(x[0], x[-1], eps):
+    limit = kernels.reach(x[0], x[-1], eps)
+    if x[-1] - x[0] <= limit:
         return 0.0
     if len(x) >= TWO_THREADS_FROM:
-        return _from_both_ends(x, cumulative, eps)
-    first = kernels.window_starts(x, x, eps)
+        return _from_both_ends(x, cumulative, limit)
+    first = kernels.starts_within(x, x, limit)
     wanted = kernels.window_start_boundaries(first)
     return _bits(kernels.prefix_costs(cumulative, first, wanted, overtaking_table())[0][-1])
 
 
-def _from_both_ends(x: Floats, cumulative: Floats, eps: float) -> float:
-    """H(ε): the optimal prefixes and the optimal suffixes meet in the middle; neither needs the other."""
+def _from_both_ends(x: Floats, cumulative: Floats, limit: float) -> float:
+    """H in bits: the optimal prefixes and the optimal suffixes meet in the middle; neither needs the other."""
     from equivoc.measure import window_kernels as kernels
 
     table = overtaking_table()
     middle = len(x) // 2
-    end = (
-        middle + kernels.reach_from(x[middle - 1 :], eps) - 1
-    )  # where the last window across the middle ends
+    # The boundary at which the last window across the middle ends.
+    end = middle - 1 + kernels.values_within(x[middle - 1 :], limit)
 
     def suffixes() -> Floats:
         backwards = np.ascontiguousarray(-x[: middle - 1 : -1])
         masses = cumulative[-1] - cumulative[: middle - 1 : -1]
-        first = kernels.window_starts(backwards, backwards, eps)
+        first = kernels.starts_within(backwards, backwards, limit)
         wanted = kernels.window_start_boundaries(first)
         wanted[len(x) - end :] = True  # windows across the middle may end there
         cost: Floats = kernels.prefix_costs(masses, first, wanted, table)[0]
         return cost[::-1]
 
     with ThreadPoolExecutor(1) as pool:
-        suffix_cost = pool.submit(suffixes)
-        first = kernels.window_starts(x[:end], x[:end], eps)
+        coming = pool.submit(suffixes)
+        first = kernels.starts_within(x[:end], x[:end], limit)
         wanted = kernels.window_start_boundaries(first)
         wanted[middle] = True
         cost, _, tight = kernels.prefix_costs(cumulative[: middle + 1], first, wanted, table)
-        return _bits(
-            kernels.join_halves(cost, tight, cumulative[: end + 1], first, suffix_cost.result(), table)
-        )
+        nats = kernels.join_halves(cost, tight, cumulative[: end + 1], first, coming.result(), table)
+    return _bits(nats)
 
 
 def _bits(nats: float) -> float:

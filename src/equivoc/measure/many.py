@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.errors import InputError
 from equivoc.measure.area import certified_area
-from equivoc.measure.distribution import Distribution, Floats, tolerances
+from equivoc.measure.breakpoints import last_of_ties
+from equivoc.measure.distribution import (
+    TIE_ROUNDING,
+    TIE_SHARE,
+    Distribution,
+    Floats,
+    check_relative_gap,
+    one_tolerance,
+)
 from equivoc.measure.overtaking import overtaking_table
 from equivoc.measure.parallel import over_pieces
 from equivoc.measure.rows import Ints, Rows, distinct_rows, read_grid_and_rows
@@ -82,7 +89,7 @@ class Curves:
 
     def at(self, eps: float) -> Floats:
         """H(ε) of every row, in bits."""
-        one = tolerances("eps", eps)[:1]
+        one = np.array([one_tolerance("eps", eps)])
         column: Floats = self._entropies_at(one)[self._of, 0]
         return column
 
@@ -94,7 +101,7 @@ class Curves:
         """V(ε) of every row, and the lowest and highest value that the heaviest window covers."""
         from equivoc.measure import many_kernels as kernels
 
-        one = float(tolerances("eps", eps)[0])
+        one = one_tolerance("eps", eps)
         rows, grid = self._rows, self.values
         mass, low, high = (np.empty(len(self._distinct)) for _ in range(3))
 
@@ -205,31 +212,27 @@ def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: f
     >>> many.h0.tolist(), many.area.tolist()
     ([1.0, 1.0], [3.0, 30.0])
     """
-    if not tolerance > 0:
-        raise InputError(f"tolerance is {tolerance}; give a relative gap above 0, such as 1e-3.")
+    gap = check_relative_gap(tolerance, exact_allowed=False)
     grid, rows = read_grid_and_rows(values, matrix, counts=counts)
     distinct, of = distinct_rows(rows)
-    return Curves(grid, float(tolerance), rows, distinct, of)
+    return Curves(grid, gap, rows, distinct, of)
 
 
 def grid_differences(grid: Floats) -> Floats | None:
     """The grid's distinct differences, ascending from 0; None if there are more than MOST_DIFFERENCES.
 
-    Differences that only rounding tells apart count as one.
+    Differences that only rounding tells apart count as one, the largest of them.
     """
-    n = len(grid)
-    spread = float(grid[-1] - grid[0])
-    rounding = 8.881784197001252e-16 * max(abs(float(grid[0])), abs(float(grid[-1])))
-    distinct = np.zeros(1)
-    for lag in range(1, n):
-        found = np.concatenate((distinct, grid[lag:] - grid[:-lag]))
-        found.sort()
-        apart = np.diff(found) > np.minimum(rounding, 1e-6 * found[1:])
-        distinct = found[np.concatenate(([True], apart))]
-        if len(distinct) > MOST_DIFFERENCES:
-            return None
-    distinct[-1] = spread if n > 1 else 0.0
-    return distinct
+    rounding = TIE_ROUNDING * max(abs(float(grid[0])), abs(float(grid[-1])))
+    found = np.zeros(1)
+    for lag in range(1, len(grid)):
+        found = np.unique(np.concatenate((found, grid[lag:] - grid[:-lag])))
+        if len(found) > MOST_DIFFERENCES:
+            surely = 1 + np.count_nonzero(np.diff(found) > np.minimum(rounding, TIE_SHARE * found[:-1]))
+            if surely > MOST_DIFFERENCES or len(found) > 16 * MOST_DIFFERENCES:
+                return None
+    distinct = found[last_of_ties(found, rounding)]
+    return distinct if len(distinct) <= MOST_DIFFERENCES else None
 
 
 def _losses(most: int) -> Floats:

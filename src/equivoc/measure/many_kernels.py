@@ -9,11 +9,12 @@ import numpy as np
 from numba import njit
 
 from equivoc.measure.descent_kernels import SMALL, descend
+from equivoc.measure.distribution import TIE_ROUNDING
 from equivoc.measure.window_kernels import (
     best_window,
-    covered,
     phi,
     prefix_costs,
+    reach,
     window_start_boundaries,
     window_starts,
 )
@@ -212,7 +213,8 @@ def sparse_rows(weights, positions, bounds, totals, which, grid, room, overtakin
         elif s == 2:
             area[q] = h / NATS * spread[q]
         elif s <= SMALL:
-            _, a = descend(x[:s], cum[: s + 1], h, table, overtaking, cost, width, nothing, nothing)
+            rounding = TIE_ROUNDING * max(abs(x[0]), abs(x[s - 1]))
+            _, a = descend(x[:s], cum[: s + 1], h, rounding, table, overtaking, cost, width, nothing, nothing)
             area[q] = a / NATS
         else:
             area[q] = np.nan
@@ -227,7 +229,8 @@ def sparse_entropies(weights, positions, bounds, totals, which, grid, room, over
         r = which[q]
         s = _support(weights, positions, bounds[r], bounds[r + 1], grid, totals[r], x, cum)
         for e in range(len(eps)):
-            if covered(x[0], x[s - 1], eps[e]):
+            limit = reach(x[0], x[s - 1], eps[e])
+            if x[s - 1] - x[0] <= limit:
                 out[q, e] = 0.0
             elif s > 64:
                 first = window_starts(x[:s], x[:s], eps[e])
@@ -237,7 +240,7 @@ def sparse_entropies(weights, positions, bounds, totals, which, grid, room, over
                 cost[0] = 0.0
                 k = 0
                 for i in range(1, s + 1):
-                    while not covered(x[k], x[i - 1], eps[e]):
+                    while x[i - 1] - x[k] > limit:
                         k += 1
                     least = math.inf
                     for j in range(k, i):

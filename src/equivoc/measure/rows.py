@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.distribution import SUM_TOLERANCE, Floats, numbers
+from equivoc.measure.distribution import SUM_TOLERANCE, Floats, check_spread, numbers
 
 Ints = NDArray[np.int64]
+
+LARGEST_COUNT = 2.0**53
+"""Whole numbers up to here are exact as floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,7 @@ def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple
     grid = numbers("values", values)
     if len(grid) == 0:
         raise InputError("values is empty; give the values that the matrix's columns stand for.")
+    check_spread(np.sort(grid))
     sparse = hasattr(matrix, "tocsr")
     if not sparse:
         matrix = _table(matrix)
@@ -58,8 +62,6 @@ def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple
         )
     if matrix.shape[0] == 0:
         raise InputError("matrix has no rows; give one row per posterior.")
-    if not np.all(grid[1:] > grid[:-1]):
-        grid, matrix = _on_ascending_grid(grid, matrix, sparse=sparse)
     if sparse:
         csr = matrix.tocsr(copy=False)
         if not csr.has_canonical_format:
@@ -73,6 +75,8 @@ def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple
         weights, positions = matrix.reshape(-1), np.empty(0, np.int32)
         bounds = np.arange(matrix.shape[0] + 1, dtype=np.int64) * matrix.shape[1]
     weights = _checked_weights(weights, positions, bounds, counts=counts)
+    if not np.all(grid[1:] > grid[:-1]):
+        grid, weights, positions, bounds = _on_ascending_grid(grid, weights, positions, bounds)
     sums = _row_sums(weights, bounds)
     if counts:
         if not sums.all():
@@ -97,26 +101,35 @@ def _table(given: Any) -> NDArray[Any]:
         table = np.asarray(given)
     except ValueError:
         raise InputError("matrix is ragged; every row needs one entry per value.") from None
-    if table.dtype.kind not in "fiu":
-        raise InputError(f"matrix holds {table.dtype} entries, not numbers.")
+    if table.dtype.kind in "SU":  # numbers among text became text; find the text that was given
+        table = np.asarray(given, dtype=object)
+    if table.ndim != 2:
+        return table
+    if table.dtype.kind == "O":
+        return np.stack([numbers(f"matrix[{r}]", row) for r, row in enumerate(table)])
+    if table.dtype.kind not in "fiu" and table.size:
+        first = table.reshape(-1)[0]
+        raise InputError(f"matrix row 0, column 0 is {first}, not a number.")
     return np.ascontiguousarray(table)
 
 
-def _on_ascending_grid(grid: Floats, matrix: Any, *, sparse: bool) -> tuple[Floats, Any]:
-    order = np.argsort(grid, kind="stable")
+def _on_ascending_grid(
+    grid: Floats, weights: NDArray[Any], positions: NDArray[np.int32], bounds: Ints
+) -> tuple[Floats, NDArray[Any], NDArray[np.int32], Ints]:
+    """Columns reordered so that the grid ascends, those of equal values added up."""
     ascending, place = np.unique(grid, return_inverse=True)
-    if sparse:
+    if len(positions):
         from scipy.sparse import csr_array
 
-        csr = matrix.tocsr()
-        return ascending, csr_array(
-            (csr.data, place[csr.indices], csr.indptr), shape=(csr.shape[0], len(ascending))
-        )
-    matrix = matrix[:, order]
-    if len(ascending) < len(grid):
-        begins = np.flatnonzero(np.concatenate(([True], np.diff(grid[order]) != 0)))
-        matrix = np.add.reduceat(matrix, begins, axis=1)
-    return ascending, np.ascontiguousarray(matrix)
+        csr = csr_array((weights, place[positions], bounds), shape=(len(bounds) - 1, len(ascending)))
+        csr.sum_duplicates()
+        return ascending, csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int64)
+    order = np.argsort(place, kind="stable")
+    matrix = weights.reshape(-1, len(grid))[:, order]
+    begins = np.flatnonzero(np.concatenate(([True], np.diff(place[order]) != 0)))
+    matrix = np.add.reduceat(matrix, begins, axis=1)
+    bounds = np.arange(len(matrix) + 1, dtype=np.int64) * len(ascending)
+    return ascending, matrix.reshape(-1), positions, bounds
 
 
 def _checked_weights(
@@ -127,28 +140,34 @@ def _checked_weights(
         column = int(positions[t]) if len(positions) else t - int(bounds[row])
         return f"matrix row {row}, column {column} is {weights[t]:g}"
 
+    if weights.dtype.kind not in "fiu":
+        raise InputError(f"matrix holds {weights.dtype} entries, not numbers.")
     if counts:
-        if weights.dtype.kind == "f":
-            whole = weights == np.floor(weights)
-            if not whole.all():
-                raise InputError(f"{where(int(np.argmin(whole)))}; counts must be whole numbers.")
+        whole = weights == np.floor(weights) if weights.dtype.kind == "f" else np.True_
+        fit = whole & (weights < LARGEST_COUNT)
+        if not fit.all():
+            raise InputError(f"{where(int(np.argmin(fit)))}; counts must be whole numbers below 2^53.")
         if weights.min() < 0:
             raise InputError(f"{where(int(np.argmin(weights)))}; counts must be 0 or more.")
         return weights.astype(np.int64, copy=False)
     weights = weights.astype(np.float64, copy=False)
-    low = weights.min()
-    if not (np.isfinite(weights.sum()) and low >= 0):
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, total = weights.min(), weights.sum()
+    if not (np.isfinite(total) and low >= 0):
         if not np.isfinite(weights).all():
             raise InputError(
                 f"{where(int(np.argmin(np.isfinite(weights))))}; only finite numbers can be used."
             )
-        raise InputError(f"{where(int(np.argmin(weights)))}; probabilities must be 0 or more.")
+        if low < 0:
+            raise InputError(f"{where(int(np.argmin(weights)))}; probabilities must be 0 or more.")
     return weights
 
 
 def _row_sums(weights: NDArray[Any], bounds: Ints) -> NDArray[Any]:
-    sums = np.add.reduceat(weights, np.minimum(bounds[:-1], len(weights) - 1))
-    sums[bounds[1:] == bounds[:-1]] = 0
+    sums = np.zeros(len(bounds) - 1, weights.dtype)
+    filled = bounds[1:] > bounds[:-1]
+    with np.errstate(over="ignore"):
+        sums[filled] = np.add.reduceat(weights, bounds[:-1][filled])
     return sums
 
 

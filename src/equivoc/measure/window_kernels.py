@@ -22,6 +22,7 @@ import math
 import numpy as np
 from numba import njit
 
+from equivoc.measure.distribution import TIE_ROUNDING, TIE_SHARE
 from equivoc.measure.overtaking import STEPS_PER_NAT, TABLE_END
 
 NEVER = 9.0
@@ -29,16 +30,13 @@ NEVER = 9.0
 
 
 @njit(cache=True, nogil=True, inline="always")
-def covered(low, high, eps):
-    """Does a window of length ε cover both values? Ties are decided in favour of covering.
+def reach(lowest, highest, eps):
+    """The largest difference that a window of length ε covers, between values from ``lowest`` to ``highest``.
 
-    ``high − low`` may exceed ε by the rounding that values of this size carry (4 units in the last place), but by
-    no more than a millionth of ε.
+    Ties are decided in favour of covering: a little more than ε (see TIE_ROUNDING), the same for every pair, so that
+    H at ε with ties is H at the reach without.
     """
-    excess = (high - low) - eps
-    if excess <= 0.0:
-        return True
-    return excess <= 8.881784197001252e-16 * max(abs(low), abs(high)) and excess <= 9.5367431640625e-07 * eps
+    return eps + min(TIE_ROUNDING * max(abs(lowest), abs(highest)), TIE_SHARE * eps)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -49,17 +47,23 @@ def phi(q):
 
 @njit(cache=True, nogil=True)
 def window_starts(lows, highs, eps):
-    """first[i]: the smallest boundary k such that one window covers the items k … i−1.
+    """first[i]: the smallest boundary k such that one window of length ε covers the items k … i−1.
 
     An item is a value, or a group of neighbouring values from ``lows[i]`` to ``highs[i]``; a window covers a run of
     groups when it touches the first and the last one.
     """
+    return starts_within(lows, highs, reach(lows[0], highs[-1], eps))
+
+
+@njit(cache=True, nogil=True)
+def starts_within(lows, highs, limit):
+    """As window_starts, where ``limit`` is the largest difference that a window covers."""
     n = len(lows)
     first = np.empty(n + 2, np.int32)
     first[0] = 0
     k = 0
     for i in range(1, n + 1):
-        while k < i - 1 and not covered(highs[k], lows[i - 1], eps):
+        while k < i - 1 and lows[i - 1] - highs[k] > limit:
             k += 1
         first[i] = k
     first[n + 1] = n
@@ -67,10 +71,10 @@ def window_starts(lows, highs, eps):
 
 
 @njit(cache=True, nogil=True)
-def reach_from(x, eps):
+def values_within(x, limit):
     """How many values a window that starts at the first one covers."""
     reached = 1
-    while reached < len(x) and covered(x[0], x[reached], eps):
+    while reached < len(x) and x[reached] - x[0] <= limit:
         reached += 1
     return reached
 
@@ -299,8 +303,9 @@ def best_window(x, cum, eps):
     """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to); of several, the lowest."""
     heaviest, low, high = -1.0, 0, 0
     k = 0
+    limit = reach(x[0], x[-1], eps)
     for i in range(len(x)):
-        while not covered(x[k], x[i], eps):
+        while x[i] - x[k] > limit:
             k += 1
         mass = cum[i + 1] - cum[k]
         if mass > heaviest + 1e-12:

@@ -1,0 +1,412 @@
+"""Break the measure on purpose, one fault at a time, and see the tests fail.
+
+Run it from the repository's root, with the tests' own Python:
+
+    python tests/break_the_kernels.py            # every fault: some ten minutes, most of it compiling
+    python tests/break_the_kernels.py reach 17   # only faults whose description holds "reach", and number 17
+
+Each fault is applied to a copy of the source in a temporary directory, and the tests in tests/measure run against that
+copy until the first failure. A fault is caught when a test fails, or when they do not end in time. Faults that survive
+are listed and make the exit code 1: the tests need strengthening, or the fault changes nothing (then it does not
+belong here). The tree itself is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = [
+    "tests/measure/test_against_oracles.py::test_up_to_two_thousand_values",  # compiles least
+    "tests/measure/test_worked_values.py",
+    "tests/measure/test_ties.py",
+    "tests/measure/test_against_oracles.py",
+    "tests/measure/test_properties.py",
+    "tests/measure/test_two_threads.py",
+    "tests/measure/test_many.py",
+]
+MOST_SECONDS = 240
+KERNELS = ["window_kernels.py", "descent_kernels.py", "many_kernels.py"]
+"""Each is compiled into those that follow, which Numba's cache does not notice."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    what: str
+    file: str
+    right: str
+    wrong: str
+
+
+WINDOW, DESCENT, MANY = KERNELS
+FAULTS = [
+    # How far a window reaches, and what a mass costs.
+    Fault(
+        "reach: no allowance for rounding",
+        WINDOW,
+        "return eps + min(TIE_ROUNDING",
+        "return eps + 0.0 * min(TIE_ROUNDING",
+    ),
+    Fault(
+        "reach: a millionth whatever the values' size",
+        WINDOW,
+        "TIE_ROUNDING * max(abs(lowest), abs(highest))",
+        "eps",
+    ),
+    Fault("reach: rounding without the limit of a millionth", WINDOW, "TIE_SHARE * eps)", "1.0)"),
+    Fault(
+        "reach: only the upper end's size counts", WINDOW, "max(abs(lowest), abs(highest))", "abs(highest)"
+    ),
+    Fault(
+        "windows: a difference equal to the limit is left out",
+        WINDOW,
+        "lows[i - 1] - highs[k] > limit",
+        "lows[i - 1] - highs[k] >= limit",
+    ),
+    Fault(
+        "windows: first start one too far left",
+        WINDOW,
+        "        first[i] = k\n",
+        "        first[i] = max(k - 1, 0)\n",
+    ),
+    Fault(
+        "best window: a difference equal to the limit is left out",
+        WINDOW,
+        "while x[i] - x[k] > limit",
+        "while k < i and x[i] - x[k] >= limit",
+    ),
+    Fault(
+        "best window: the mass starts one late",
+        WINDOW,
+        "mass = cum[i + 1] - cum[k]",
+        "mass = cum[i + 1] - cum[min(k + 1, i)]",
+    ),
+    Fault("φ without the logarithm", WINDOW, "return -q * math.log(q) if", "return -q * (q - 1.0) if"),
+    # The stacks.
+    Fault(
+        "overtaking: the handicap's sign",
+        WINDOW,
+        "y = -math.log(apart) - handicap / apart",
+        "y = -math.log(apart) + handicap / apart",
+    ),
+    Fault(
+        "overtaking: half a step off beyond the table", WINDOW, "(24.0 * middle) - 0.5)", "(24.0 * middle))"
+    ),
+    Fault(
+        "overtaking: starts without mass between them never give way",
+        WINDOW,
+        "NEVER if handicap < 0.0 else -1.0",
+        "NEVER",
+    ),
+    Fault("overtaking: a neighbouring row of the table", WINDOW, "k = int(z)\n", "k = int(z) + 1\n"),
+    Fault(
+        "before the block: overtaken starts stay",
+        WINDOW,
+        "while top > 0 and until[top] >= here:",
+        "while top > 0 and until[top] >= 9.0:",
+    ),
+    Fault(
+        "before the block: overtaking the other way round",
+        WINDOW,
+        "overtaken_after(at_cost[top] - c, at_mass[top] - m, table)",
+        "overtaken_after(c - at_cost[top], at_mass[top] - m, table)",
+    ),
+    Fault("before the block: not searched at all", WINDOW, "if best[i] < least:", "if best[i] < -1.0:"),
+    Fault(
+        "before the block: only the first start that arrives",
+        WINDOW,
+        "if ahead_down_to < here:",
+        "if top == 0 and ahead_down_to < here:",
+    ),
+    Fault(
+        "in the block: overtaken starts stay",
+        WINDOW,
+        "while top > 0 and until[top] <= here:",
+        "while top > 0 and until[top] <= -1.0:",
+    ),
+    Fault(
+        "in the block: overtaking the other way round",
+        WINDOW,
+        "overtaken_after(c - at_cost[top], m - at_mass[top], table)",
+        "overtaken_after(at_cost[top] - c, m - at_mass[top], table)",
+    ),
+    Fault(
+        "in the block: a newer start never waits for its turn",
+        WINDOW,
+        "if ahead_up_to >= 0.0:",
+        "if ahead_up_to >= 0.0 and top == 0:",
+    ),
+    Fault(
+        "in the block: not searched at all",
+        WINDOW,
+        "if top > 0 and at_cost[top] < least:",
+        "if top > n and at_cost[top] < least:",
+    ),
+    Fault(
+        "the block reaches one boundary too far",
+        WINDOW,
+        "first[end + 1] <= block:",
+        "first[end + 1] <= block + 1:",
+    ),
+    Fault(
+        "windows that end as far right as they can: one start left out",
+        WINDOW,
+        "for k in range(first[i], first[i + 1]):",
+        "for k in range(first[i] + 1, first[i + 1]):",
+    ),
+    Fault(
+        "the furthest start is not tried",
+        WINDOW,
+        "                k = first[i]\n                if cost[k] < least:",
+        "                k = i - 1\n                if cost[k] < least:",
+    ),
+    Fault("no boundary is tight", WINDOW, "tight[i] = ending <= least", "tight[i] = ending < least"),
+    Fault(
+        "wanted boundaries one too early",
+        WINDOW,
+        "wanted[first[i]] = True",
+        "wanted[max(first[i] - 1, 0)] = True",
+    ),
+    Fault(
+        "halves: no window crosses the middle", WINDOW, "    if end == middle:\n", "    if end >= middle:\n"
+    ),
+    Fault(
+        "halves: the last crossing window is missed",
+        WINDOW,
+        "for i in range(middle + 1, end + 1):",
+        "for i in range(middle + 1, end):",
+    ),
+    Fault("halves: suffixes in the wrong order", "entropy.py", "return cost[::-1]", "return cost"),
+    # Every jump.
+    Fault(
+        "descent: the widest window is the first one",
+        WINDOW,
+        "widest = max(widest, highs[i - 1] - lows[j])",
+        "widest = highs[i - 1] - lows[j]",
+    ),
+    Fault(
+        "descent: a difference equal to the limit is left out",
+        DESCENT,
+        "while x[i - 1] - x[k] > limit:",
+        "while k < i - 1 and x[i - 1] - x[k] >= limit:",
+    ),
+    Fault("descent: small jumps taken for rounding", DESCENT, "SAME_LEVEL = 7e-13", "SAME_LEVEL = 7e-4"),
+    Fault(
+        "descent: the stretch from 0 to the first jump is left out",
+        DESCENT,
+        "area += h0 * right",
+        "area += 0.0 * right",
+    ),
+    Fault(
+        "descent: a level's area up to the wrong end",
+        DESCENT,
+        "area += level * (right - low)",
+        "area += level * (right - d)",
+    ),
+    Fault(
+        "descent: the last difference is skipped",
+        DESCENT,
+        "d = difference_below(x, low)\n",
+        "d = difference_below(x, difference_below(x, low))\n",
+    ),
+    Fault(
+        "descent: the left end of a level with ties is not searched",
+        DESCENT,
+        "        if h <= level + SAME_LEVEL:\n            right",
+        "        if h < level - SAME_LEVEL:\n            right",
+    ),
+    Fault(
+        "descent: bisection between neighbouring doubles",
+        DESCENT,
+        "min(np.nextafter(middle, np.inf), right)",
+        "np.nextafter(middle, np.inf)",
+    ),
+    Fault("descent: of equal costs, the wider windows", DESCENT, "or w < widest:", "or w > 1e9 * widest:"),
+    Fault(
+        "curve: ε at a jump belongs to the level before",
+        "curve.py",
+        'np.searchsorted(epsilons, reach, side="right")',
+        'np.searchsorted(epsilons, reach, side="left")',
+    ),
+    Fault(
+        "curve: break points that tie are named by the first",
+        "breakpoints.py",
+        "        last.append(k - 1)\n",
+        "        last.append(int(np.searchsorted(ascending, ascending[k - 1] * (1 - 1e-13))))\n",
+    ),
+    Fault(
+        "area: the lower bound is an upper one",
+        "area.py",
+        "low, high = float((H[1:] * d).sum())",
+        "low, high = float((H[:-1] * d).sum())",
+    ),
+    Fault(
+        "area: the upper bound is a middle one",
+        "area.py",
+        "float((H[:-1] * d).sum())\n",
+        "float((0.5 * (H[:-1] + H[1:]) * d).sum())\n",
+    ),
+    Fault(
+        "equal values: the first one's probability",
+        "distribution.py",
+        "np.add.reduceat(p, first)",
+        "p[first]",
+    ),
+    # Many rows.
+    Fault(
+        "lanes: areas one step off",
+        MANY,
+        "area[block + a] += h * steps[e]",
+        "area[block + a] += h * steps[e - 1]",
+    ),
+    Fault(
+        "lanes: the last row of a block is forgotten",
+        MANY,
+        "        for a in range(lanes):\n            h = max(",
+        "        for a in range(max(lanes - 1, 1)):\n            h = max(",
+    ),
+    Fault(
+        "lanes: the third start of four read twice",
+        MANY,
+        "c3, t3 = c2 + lanes, t2 + lanes",
+        "c3, t3 = c2, t2",
+    ),
+    Fault(
+        "lanes: a start too many is skipped",
+        MANY,
+        "        j = starts[i - 1]\n",
+        "        j = min(starts[i - 1] + 1, i - 1)\n",
+    ),
+    Fault("lanes: the logarithm's series cut short", MANY, "z * (C11 + z * series)", "z * C11"),
+    Fault(
+        "counts: the total's share added instead of taken off",
+        MANY,
+        "shift[a] = -losses[total] / total",
+        "shift[a] = losses[total] / total",
+    ),
+    Fault(
+        "rows: impossible values count",
+        MANY,
+        "        if weights[t] > 0:\n            x[s]",
+        "        if weights[t] >= 0:\n            x[s]",
+    ),
+    Fault(
+        "rows: one by one, a difference equal to the limit is left out",
+        MANY,
+        "while x[i - 1] - x[k] > limit:",
+        "while k < i - 1 and x[i - 1] - x[k] >= limit:",
+    ),
+    Fault(
+        "rows: large supports against the whole grid's room",
+        MANY,
+        "prefix_costs(cum[: s + 1], first, wanted, overtaking)[0][s]",
+        "prefix_costs(cum[: s + 1], first, wanted, overtaking)[0][s - 1]",
+    ),
+    Fault(
+        "rows: two values, half the area",
+        MANY,
+        "area[q] = h / NATS * spread[q]",
+        "area[q] = h / NATS * spread[q] / 2.0",
+    ),
+    Fault(
+        "rows: one fingerprint, one row",
+        MANY,
+        "                    same = False\n",
+        "                    same = True\n",
+    ),
+    Fault(
+        "rows: columns of equal values are not added up",
+        "rows.py",
+        "np.add.reduceat(matrix, begins, axis=1)",
+        "matrix[:, begins]",
+    ),
+    Fault(
+        "rows: the answers of equal rows mixed up",
+        "rows.py",
+        "return representative.astype(np.int64), of.astype(np.int64)",
+        "return representative.astype(np.int64), np.sort(of).astype(np.int64)",
+    ),
+]
+
+
+def apply(fault: Fault, measure: Path) -> None:
+    """Put the fault into the copy, and date the compiled files that contain it so that they are compiled anew."""
+    file = measure / fault.file
+    source = file.read_text(encoding="utf-8")
+    if source.count(fault.right) != 1:
+        raise SystemExit(
+            f"{fault.file} holds {fault.right!r} {source.count(fault.right)} times; update the fault."
+        )
+    file.write_text(source.replace(fault.right, fault.wrong), encoding="utf-8")
+    if fault.file in KERNELS:
+        for later in KERNELS[KERNELS.index(fault.file) :]:
+            os.utime(measure / later)
+
+
+def first_failure(workplace: Path) -> str | None:
+    """The first test that fails against the copy; None if all pass."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(workplace / "src"),
+        "NUMBA_CACHE_DIR": str(workplace / "kernels"),
+        "CI": "1",
+    }
+    command = [sys.executable, "-m", "pytest", "-x", "--tb=no", "-p", "no:cacheprovider", *TESTS]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=MOST_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    if done.returncode == 0:
+        return None
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].split(" - ")[0].split("/")[-1] if failed else f"exit code {done.returncode}"
+
+
+def main(wanted: list[str]) -> int:
+    chosen = [
+        (number, fault)
+        for number, fault in enumerate(FAULTS, start=1)
+        if not wanted or any(w == str(number) or (not w.isdigit() and w in fault.what) for w in wanted)
+    ]
+    survivors = []
+    with tempfile.TemporaryDirectory() as directory:
+        sound, workplace = Path(directory, "sound"), Path(directory, "work")
+        shutil.copytree(ROOT / "src", workplace / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        if failed := first_failure(workplace):
+            print(f"without any fault: {failed}; mend that first.")
+            return 1
+        workplace.rename(sound)  # with the sound kernels, compiled
+        for number, fault in chosen:
+            shutil.copytree(sound, workplace)
+            apply(fault, workplace / "src" / "equivoc" / "measure")
+            started = time.time()
+            failed = first_failure(workplace)
+            shutil.rmtree(workplace)
+            verdict = "caught  " if failed else "SURVIVES"
+            print(
+                f"{number:3} {verdict} {time.time() - started:4.0f} s  {fault.what}: {failed or '-'}",
+                flush=True,
+            )
+            if not failed:
+                survivors.append(fault)
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} faults caught.")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,122 @@
+"""Imports go down the layers, never up, never sideways. Walks every import statement, those inside functions too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import equivoc
+
+LAYERS = (
+    ("errors", "version"),
+    ("measure",),
+    ("data", "engines"),
+    ("intruder",),
+    ("techniques", "models", "queries"),
+    ("study",),
+    ("report",),
+    ("cli", "app"),
+)
+"""From the lowest to the highest; a package may import itself and what lies in lower layers."""
+SIDEWAYS = {("data", "engines"), ("engines", "data")}
+"""Pairs of packages of one layer that may import each other."""
+ANYTHING = {"__init__", "__main__", "demo"}
+"""Top-level modules that may import whatever they like."""
+
+HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
+
+
+def imported_modules(source: str, module: str) -> Iterator[str]:
+    """Full names of the modules that a module's source imports; names imported from a package are followed too."""
+    package = module.rsplit(".", 1)[0]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            root = node.module or ""
+            if node.level:
+                base = package.split(".")
+                root = ".".join([*base[: len(base) - node.level + 1], *([root] if root else [])])
+            yield from (f"{root}.{alias.name}" for alias in node.names)
+
+
+def violation(module: str, imported: str) -> str | None:
+    """What is wrong with this import, if anything."""
+    if not imported.startswith("equivoc."):
+        return None
+    above = module.split(".")[1]
+    below = imported.split(".")[1]
+    if above in ANYTHING or above == below:
+        return None
+    if below not in HEIGHT:  # a name of the package's own face, such as equivoc.curve
+        return f"{module} imports {imported} from the package's face; import it from where it lives"
+    if above not in HEIGHT:
+        return f"{above} has no layer; give it one in {Path(__file__).name}"
+    if HEIGHT[below] > HEIGHT[above]:
+        return f"{module} imports {imported}, which lies above it"
+    if HEIGHT[below] == HEIGHT[above] > 0 and (above, below) not in SIDEWAYS:
+        return f"{module} imports {imported}, its neighbour"
+    return None
+
+
+def every_module() -> dict[str, Path]:
+    root = Path(equivoc.__file__).parent
+    return {
+        ".".join(("equivoc", *file.relative_to(root).with_suffix("").parts)): file
+        for file in sorted(root.rglob("*.py"))
+    }
+
+
+MODULES = every_module()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_down(module: str) -> None:
+    source = MODULES[module].read_text(encoding="utf-8")
+    wrong = [violation(module, imported) for imported in imported_modules(source, module)]
+    assert [w for w in wrong if w] == []
+
+
+def test_modules_are_found() -> None:
+    assert {
+        "equivoc.measure.curve",
+        "equivoc.cli.app",
+        "equivoc.errors",
+        "equivoc.__init__",
+    } <= MODULES.keys()
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("equivoc.measure.curve", "from equivoc.cli.app import app"),
+        ("equivoc.measure.curve", "def f():\n    import equivoc.report.page"),
+        ("equivoc.measure.curve", "if True:\n    from equivoc import study"),
+        ("equivoc.measure.curve", "from ..data import microdata"),
+        ("equivoc.measure.curve", "from equivoc import curve"),
+        ("equivoc.errors", "import equivoc.measure"),
+        ("equivoc.techniques.sampling", "from equivoc.models import truta"),
+        ("equivoc.newcomer.room", "from equivoc.errors import InputError"),
+    ],
+)
+def test_a_wrong_import_is_seen(module: str, source: str) -> None:
+    assert any(violation(module, imported) for imported in imported_modules(source, module))
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        (
+            "equivoc.cli.curve",
+            "from equivoc.measure.curve import curve\nfrom equivoc.errors import InputError",
+        ),
+        ("equivoc.measure.curve", "from .entropy import entropy_at\nimport numpy as np"),
+        ("equivoc.report.page", "from equivoc.study.store import Store"),
+        ("equivoc.demo", "import equivoc.cli.app"),
+    ],
+)
+def test_a_right_import_passes(module: str, source: str) -> None:
+    assert not any(violation(module, imported) for imported in imported_modules(source, module))

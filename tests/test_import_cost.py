@@ -1,0 +1,80 @@
+"""`import equivoc` is light, and kernels that one process compiled the next one loads."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import equivoc
+
+HEAVY = ["numba", "altair", "scipy", "pandas", "duckdb", "pyspark", "fastapi", "uvicorn", "rich", "typer"]
+SOURCE = str(Path(equivoc.__file__).parents[1])
+
+
+def run(program: str, **variables: str) -> str:
+    """Standard output of a fresh Python process that can import equivoc from where we did."""
+    environment = {**os.environ, "PYTHONPATH": SOURCE, **variables}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_loads_nothing_heavy() -> None:
+    loaded = json.loads(run("import equivoc, sys, json; print(json.dumps(sorted(sys.modules)))"))
+    assert "equivoc" in loaded
+    assert [name for name in loaded if name.split(".")[0] in HEAVY] == []
+
+
+def test_public_names_load_on_first_use() -> None:
+    program = (
+        "import equivoc as eq, json, sys\n"
+        "found = [n for n in eq.__all__ if getattr(eq, n) is None]\n"
+        "print(json.dumps([found, sorted(dir(eq)) == sorted(eq.__all__), 'altair' in sys.modules]))"
+    )
+    assert json.loads(run(program)) == [[], True, False]
+
+
+def test_unknown_names_are_refused() -> None:
+    assert not hasattr(equivoc, "no_such_name")
+
+
+def test_import_takes_less_than_twice_the_time_of_numpy() -> None:
+    def seconds(module: str) -> float:
+        return float(run(f"from time import perf_counter as t; a = t(); import {module}; print(t() - a)"))
+
+    seconds("numpy"), seconds("equivoc")  # the files are in the operating system's cache from here on
+    pairs = [(seconds("numpy"), seconds("equivoc")) for _ in range(7)]
+    numpy, ours = (statistics.median(times) for times in zip(*pairs, strict=True))
+    assert ours < 2 * numpy
+
+
+def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
+    program = """
+import json
+from numba.core.dispatcher import Dispatcher
+import equivoc as eq
+from equivoc.measure import window_kernels
+eq.entropy_at([1, 3, 8, 9], [.15, .1, .7, .05], 2)
+stats = {
+    name: [sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())]
+    for name, kernel in vars(window_kernels).items()
+    if isinstance(kernel, Dispatcher) and kernel.signatures
+}
+print(json.dumps(stats))
+"""
+    first = json.loads(run(program, NUMBA_CACHE_DIR=str(tmp_path)))
+    second = json.loads(run(program, NUMBA_CACHE_DIR=str(tmp_path)))
+    called = {"window_starts", "window_start_boundaries", "prefix_costs", "reach"}
+    assert all(first[name] == [0, 1] for name in called), first
+    assert all(second[name] == [1, 0] for name in called), second
+    assert all(misses == 0 for _, misses in second.values())

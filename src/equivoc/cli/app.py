@@ -6,6 +6,7 @@ import typer
 
 from equivoc.cli.assess import assess
 from equivoc.cli.curve import curve
+from equivoc.cli.report import report
 from equivoc.version import __version__
 
 app = typer.Typer(
@@ -36,3 +37,4 @@ def _root(
 
 app.command()(curve)
 app.command()(assess)
+app.command()(report)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from equivoc.measure.entropy import entropy_at
     from equivoc.measure.many import Curves, curves
     from equivoc.study.assess import Assessment, assess
+    from equivoc.study.result import StudyResult, load_study
+    from equivoc.study.study import Study
     from equivoc.techniques.noise_addition import NoiseAddition
     from equivoc.techniques.query_restriction import QueryRestriction
     from equivoc.techniques.sampling import Sampling
@@ -41,6 +43,9 @@ _HOMES = {
     "NoiseAddition": "equivoc.techniques.noise_addition",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
+    "Study": "equivoc.study.study",
+    "StudyResult": "equivoc.study.result",
+    "load_study": "equivoc.study.result",
 }
 
 # Packages that are used by their name: eq.datasets.load(…).
@@ -55,6 +60,8 @@ __all__ = [
     "NoiseAddition",
     "QueryRestriction",
     "Sampling",
+    "Study",
+    "StudyResult",
     "Unprotected",
     "Window",
     "__version__",
@@ -63,6 +70,7 @@ __all__ = [
     "curves",
     "datasets",
     "entropy_at",
+    "load_study",
     "read",
 ]
 

@@ -63,25 +63,7 @@ class Posteriors:
     @cached_property
     def probabilities(self) -> Floats | csr_array:
         """Classes × |D|; each row sums to 1. A scipy CSR array where a dense one would pass 256 MB."""
-        from scipy.sparse import csr_array, issparse
-
-        total = np.asarray(self.linkage.sum(axis=1), dtype=np.float64).reshape(-1)
-        if not total.all():
-            raise InputError(
-                f"Nothing released fits class {int(np.argmin(total))} of the known keys {list(self.known)}; "
-                "was the release made from these people?"
-            )
-        dense = len(self) * len(self.values) * 8 <= DENSE_UP_TO
-        if issparse(self.linkage):
-            link = csr_array(self.linkage, dtype=np.float64)
-            link.data /= np.repeat(total, np.diff(link.indptr))
-        else:
-            link = self.linkage / total[:, None]
-        if self.channel is not None:
-            link = link @ (self.channel if dense or not issparse(link) else csr_array(self.channel))
-        if dense:
-            return np.asarray(link.toarray() if issparse(link) else link)
-        return csr_array(link)
+        return believed(shares(self.linkage, of=f"the known keys {list(self.known)}"), self.channel)
 
     def curves(self, *, tolerance: float = 1e-3) -> Curves:
         """The measure on every class."""
@@ -97,3 +79,40 @@ class Posteriors:
                 return np.asarray(-np.nansum(p * np.log2(p), axis=1) + 0.0)
         terms = np.append(p.data * np.log2(p.data), 0.0)
         return np.asarray(-np.add.reduceat(terms, p.indptr[:-1]) + 0.0)
+
+
+def shares(linkage: Any, *, of: str) -> Any:
+    """The linkage with its rows divided by their sums: dense or CSR, as it was. ``of`` says what the classes are of."""
+    from scipy.sparse import csr_array, issparse
+
+    total = np.asarray(linkage.sum(axis=1), dtype=np.float64).reshape(-1)
+    if not total.all():
+        raise InputError(
+            f"Nothing released fits class {int(np.argmin(total))} of {of}; was the release made from these people?"
+        )
+    if not issparse(linkage):
+        return linkage / total[:, None]
+    link = csr_array(linkage, dtype=np.float64)
+    link.data = link.data / np.repeat(total, np.diff(link.indptr))
+    return link
+
+
+def believed(link: Any, channel: Any) -> Floats | csr_array:
+    """Rows of `shares` through the channel; a CSR array where a dense table would pass 256 MB.
+
+    The last bits depend on nothing but the numbers: BLAS, no faster here, would have them depend on its threads.
+    """
+    from scipy.sparse import csr_array, issparse
+
+    width = link.shape[1] if channel is None else channel.shape[1]
+    dense = link.shape[0] * width * 8 <= DENSE_UP_TO
+    if channel is not None:
+        if issparse(link):
+            link = link @ (channel if dense else csr_array(channel))
+        elif issparse(channel):
+            link = link @ channel
+        else:
+            link = np.einsum("cg,gd->cd", link, channel)
+    if dense:
+        return np.asarray(link.toarray() if issparse(link) else link)
+    return csr_array(link)

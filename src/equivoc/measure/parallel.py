@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_alone: ContextVar[bool] = ContextVar("_alone", default=False)
 
 
 def cores() -> int:
     """How many cores this process may use."""
+    if _alone.get():
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """What is computed inside starts no threads: for work of which there is enough to give each core its own."""
+    before = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(before)
 
 
 def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> None:

@@ -30,11 +30,16 @@ class Technique(ABC):
     def notation(self) -> str:
         """The technique as it is written on the command line: ``sampling:fraction=0.1``."""
         given = [
-            f"{f.name}={getattr(self, f.name)}"
+            f"{f.name}={_written(getattr(self, f.name))}"
             for i, f in enumerate(fields(self))
             if i == 0 or getattr(self, f.name) != f.default
         ]
         return f"{self.name}:{','.join(given)}" if given else self.name
+
+
+def _written(value: object) -> object:
+    """A parameter as text; 20 and 20.0 are one value and read alike."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def generator(rng: Randomness) -> np.random.Generator:

@@ -1,0 +1,115 @@
+"""``equivoc study``: a plan, run to the end; killed and started again, it goes on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equivoc.files import replacing
+
+if TYPE_CHECKING:
+    from equivoc.study.result import StudyResult
+
+
+def study(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file: [data], [[technique]] …, [study].")],
+    out: Annotated[
+        Path,
+        typer.Option(help="The folder for the results; an unfinished run in it is continued."),
+    ],
+    workers: Annotated[
+        int | None, typer.Option(help="How many cores to use; all unless given.", min=1)
+    ] = None,
+    progress: Annotated[
+        str,
+        typer.Option(help="auto: a live bar on a terminal, else nothing; bar; plain: lines for logs; none."),
+    ] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Techniques × parameters × replicates, each against intruders who know more and more keys.
+
+    Writes results.csv, summary.csv, seconds.csv and study.png into the folder. Stopped or killed, the same command
+    goes on where it was.
+
+    Example: equivoc study plan.toml --out results --workers 2
+    """
+    from equivoc.measure.parallel import cores
+    from equivoc.study.plan import read_plan
+    from equivoc.study.study import StudyInterrupted
+
+    try:
+        planned = read_plan(plan).study()
+        done = planned.run(out, workers=workers or cores(), progress=progress)
+        written = _write(done, out)
+    except KeyboardInterrupt as stopped:
+        told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
+        print(f"equivoc: {told} To go on: equivoc study {plan} --out {out}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    if as_json:
+        print(json.dumps(_facts(done, written), indent=2))
+    else:
+        _print(done, written)
+
+
+def _write(done: StudyResult, folder: Path) -> dict[str, Path]:
+    """The tables and the picture, each whole or not at all."""
+    frame = done.frame
+    seconds = (
+        frame.groupby(["technique", "parameters", "replicate"], sort=False)["seconds"].sum().reset_index()
+    )
+    paths = {name: folder / name for name in ("results.csv", "summary.csv", "seconds.csv", "study.png")}
+    for name, table in (
+        ("results.csv", done.results),
+        ("summary.csv", done.summary()),
+        ("seconds.csv", seconds),
+    ):
+        with replacing(paths[name]) as temporary:
+            table.to_csv(temporary, index=False)
+    with replacing(paths["study.png"]) as temporary:
+        done.plot().save(str(temporary), scale_factor=2)
+    return paths
+
+
+def _facts(done: StudyResult, written: dict[str, Path]) -> dict[str, Any]:
+    summary = done.summary()
+    rows = summary.astype(object).where(summary.notna(), None).to_dict("records")
+    return {
+        "cells": len(done.cells),
+        "seconds": float(done.frame["seconds"].sum()),
+        "study": done.facts,
+        "summary": rows,
+        "files": {name: str(path) for name, path in written.items()},
+    }
+
+
+def _print(done: StudyResult, written: dict[str, Path]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    data = done.facts["data"]
+    console.print(
+        f"{data['records']:,} records, {len(data['keys'])} keys; {len(done.facts['techniques'])} techniques × "
+        f"{done.facts['replicates']} replicates; {done.frame['seconds'].sum():.1f} s of computing."
+    )
+    summary = done.summary()
+    sizes = sorted({summary["known_size"].min(), summary["known_size"].max()})
+    console.print(
+        f"Means, each class counting once; less is riskier. H0 in bits, A in bits × unit of {data['confidential']}."
+    )
+    table = Table("technique", "parameters")
+    for measure in ("H0", "A"):
+        for size in sizes:
+            table.add_column(f"{measure}\n{size} known", justify="right")
+    for (technique, parameters), of_technique in summary.groupby(["technique", "parameters"], sort=False):
+        by_size = of_technique.set_index("known_size")
+        means = [by_size.loc[size, measure] for measure in ("h0", "area") for size in sizes]
+        table.add_row(Text(technique), Text(parameters), *(f"{mean:.4g}" for mean in means))
+    console.print(table)
+    for path in written.values():
+        console.print(f"written: {path}", soft_wrap=True, markup=False)

@@ -1,0 +1,113 @@
+"""Which keys the intruders of a study know: every subset of some sizes, or subsets by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+from equivoc.errors import InputError
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.release import Release
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """All subsets of the keys of these ``sizes``; or, where ``subsets`` are given, those only.
+
+    >>> Knowledge.of(("age", "sex"), known_sizes=None, subsets=None).sizes
+    (0, 1, 2)
+    >>> Knowledge.of(("age", "sex"), known_sizes=None, subsets=[["sex"], []]).sizes
+    (0, 1)
+    """
+
+    sizes: tuple[int, ...]
+    """The numbers of known keys that occur, ascending."""
+    subsets: tuple[tuple[str, ...], ...] | None
+
+    @classmethod
+    def of(
+        cls, keys: tuple[str, ...], *, known_sizes: Iterable[int] | None, subsets: Iterable[Any] | None
+    ) -> Knowledge:
+        """What the caller asked for, checked against the keys there are; nothing asked: 0 … all keys."""
+        if known_sizes is not None and subsets is not None:
+            raise InputError("known_sizes and subsets are both given; give one of them.")
+        if subsets is not None:
+            chosen = _checked_subsets(keys, subsets)
+            return cls(tuple(sorted({len(subset) for subset in chosen})), chosen)
+        return cls(_checked_sizes(keys, known_sizes), None)
+
+    def posteriors(self, release: Release) -> Iterator[Posteriors]:
+        """What each of the intruders makes of the release, each subset once."""
+        if self.subsets is not None:
+            for subset in self.subsets:
+                yield release.posteriors(subset)
+            return
+        for first, last in _runs(self.sizes):
+            yield from release.sweep(min_size=first, max_size=last)
+
+    def facts(self) -> dict[str, Any]:
+        """As plain data, for a fingerprint."""
+        if self.subsets is None:
+            return {"known_sizes": list(self.sizes)}
+        return {"subsets": [list(subset) for subset in self.subsets]}
+
+
+def _checked_sizes(keys: tuple[str, ...], sizes: Iterable[int] | None) -> tuple[int, ...]:
+    if sizes is None:
+        return tuple(range(len(keys) + 1))
+    if isinstance(sizes, (str, int, float)):
+        raise InputError(f"known_sizes is {sizes!r}; give a list of whole numbers, such as [0, 1, 2].")
+    chosen = []
+    for size in sizes:
+        if isinstance(size, bool) or not hasattr(size, "__index__"):
+            raise InputError(f"known_sizes holds {size!r}; give whole numbers, such as [0, 1, 2].")
+        if not 0 <= index(size) <= len(keys):
+            raise InputError(
+                f"known_sizes holds {size}; with {len(keys)} keys it can be 0 to {len(keys)} known keys."
+            )
+        chosen.append(index(size))
+    if not chosen:
+        raise InputError("known_sizes is empty; give at least one number of known keys.")
+    if len(set(chosen)) < len(chosen):
+        raise InputError(f"known_sizes names a size twice: {chosen}.")
+    return tuple(sorted(chosen))
+
+
+def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
+    if isinstance(subsets, str):
+        raise InputError(
+            f"subsets is {subsets!r}; give a list of lists of keys, such as [[], ['{subsets}']]."
+        )
+    chosen: list[tuple[str, ...]] = []
+    for subset in subsets:
+        if isinstance(subset, str) or not hasattr(subset, "__iter__"):
+            raise InputError(f"subsets holds {subset!r}; each must be a list of keys, such as [{subset!r}].")
+        wrong = [key for key in subset if key not in keys]
+        if wrong:
+            raise InputError(f"subsets holds {wrong[0]!r}, which is not a key; there are {', '.join(keys)}.")
+        ordered = tuple(key for key in keys if key in subset)
+        if len(ordered) < len(list(subset)) or ordered in chosen:
+            raise InputError(f"subsets holds {list(subset)}, in which something is named twice.")
+        chosen.append(ordered)
+    if not chosen:
+        raise InputError(
+            "subsets is empty; give at least one, such as [[]] for an intruder who knows nothing."
+        )
+    return tuple(sorted(chosen, key=lambda subset: (len(subset), [keys.index(key) for key in subset])))
+
+
+def _runs(sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of consecutive sizes: one sweep serves a run.
+
+    >>> list(_runs((0, 1, 2, 5)))
+    [(0, 2), (5, 5)]
+    """
+    first = last = sizes[0]
+    for size in sizes[1:]:
+        if size > last + 1:
+            yield first, last
+            first = size
+        last = size
+    yield first, last

@@ -1,0 +1,106 @@
+"""How far a study is: a live bar for people, lines for logs, or silence. On stderr, so that output stays clean."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from equivoc.errors import InputError
+
+KINDS = ("auto", "bar", "plain", "none")
+SECONDS_BETWEEN_LINES = 2.0
+
+Tell = Callable[[int], None]
+"""Called with the number of cells that are done."""
+
+
+def checked_kind(progress: bool | str) -> str:
+    """``True`` is auto, ``False`` none."""
+    kind = progress if isinstance(progress, str) else "auto" if progress else "none"
+    if kind not in KINDS:
+        raise InputError(f"progress is {progress!r}; choose one of {', '.join(KINDS)}.")
+    return kind
+
+
+@contextmanager
+def telling(kind: str, *, total: int, done: int) -> Iterator[Tell]:
+    """Tell how many of ``total`` cells are done, ``done`` of them before we began."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if kind == "auto":
+        kind = "bar" if console.is_terminal or console.is_jupyter else "none"
+    if kind == "none":
+        yield lambda now: None
+    elif kind == "plain":
+        yield _lines(total, done)
+    else:
+        with _bar(console, total, done) as tell:
+            yield tell
+
+
+def _lines(total: int, before: int) -> Tell:
+    begin = monotonic()
+    last = begin
+    print(f"study: {before} of {total} cells are done; beginning", file=sys.stderr, flush=True)
+
+    def tell(now: int) -> None:
+        nonlocal last
+        time = monotonic()
+        if now < total and time - last < SECONDS_BETWEEN_LINES:
+            return
+        last = time
+        rate = (now - before) / max(time - begin, 1e-9)
+        left = (
+            f"{_duration((total - now) / rate)} left" if now < total else f"{_duration(time - begin)} taken"
+        )
+        print(f"study: {now} of {total} cells, {rate:.2f} cells/s, {left}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+@contextmanager
+def _bar(console: object, total: int, before: int) -> Iterator[Tell]:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    begin = monotonic()
+    columns = (
+        TextColumn("study"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("cells"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns, console=console) as shown:  # type: ignore[arg-type]
+        task = shown.add_task("", total=total, completed=before, rate="", left="")
+
+        def tell(now: int) -> None:
+            rate = (now - before) / max(monotonic() - begin, 1e-9)
+            left = f"{_duration((total - now) / rate)} left" if now < total else ""
+            shown.update(task, completed=now, rate=f"{rate:.2f} cells/s", left=left)
+
+        yield tell
+
+
+def _duration(seconds: float) -> str:
+    """A time to read.
+
+    >>> _duration(7.2), _duration(131), _duration(7300)
+    ('8 s', '2 min 11 s', '2 h 1 min')
+    """
+    whole = int(-(-seconds // 1))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

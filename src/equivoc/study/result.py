@@ -1,0 +1,136 @@
+"""What a study found: one row per technique, number of known keys and replicate; averages, and the figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equivoc.study.cell import CellResult, Figures
+from equivoc.study.fingerprint import Facts
+from equivoc.study.store import open_to_read
+
+if TYPE_CHECKING:
+    import altair
+    import pandas as pd
+
+KEY = ["technique", "parameters", "known_size"]
+MEASURES = list(Figures._fields[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """The results of a study, or of as much of it as is done.
+
+    ``h0`` and ``h0_record`` are in bits, ``area`` and ``area_record`` in bits × the confidential attribute's unit; less
+    is riskier. The first of each pair counts every class once (the paper's average), the second every person once.
+    """
+
+    facts: Facts = field(repr=False)
+    """What the study is made of: data, techniques, knowledge, replicates, seed, version."""
+    cells: Sequence[CellResult] = field(repr=False)
+    folder: Path | None = None
+    """Where the store is."""
+
+    @property
+    def total(self) -> int:
+        """How many cells the whole study has."""
+        return len(self.facts["techniques"]) * int(self.facts["replicates"])
+
+    @property
+    def complete(self) -> bool:
+        """Is every cell done?"""
+        return len(self.cells) == self.total
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A pandas frame: technique, parameters, known_size, replicate, h0, area, h0_record, area_record, seconds.
+
+        Techniques stand in the study's order. The same study gives the same bytes in all columns but ``seconds``, the
+        time taken: one release serves all numbers of known keys, and each of its rows gets an equal share of its time.
+        """
+        import pandas as pd
+
+        place = {notation: i for i, notation in enumerate(self.facts["techniques"])}
+        rows = sorted(
+            (
+                (place[cell.key.technique], figures.known_size, cell.key.replicate, figures, cell)
+                for cell in self.cells
+                for figures in cell.figures
+            ),
+            key=lambda row: row[:3],
+        )
+        names = [cell.key.technique.partition(":") for *_, cell in rows]
+        columns: dict[str, Any] = {
+            "technique": pd.Series([name for name, _, _ in names], dtype=object),
+            "parameters": pd.Series([parameters for _, _, parameters in names], dtype=object),
+            "known_size": pd.Series([row[1] for row in rows], dtype="int64"),
+            "replicate": pd.Series([row[2] for row in rows], dtype="int64"),
+        }
+        for measure in MEASURES:
+            columns[measure] = pd.Series([getattr(row[3], measure) for row in rows], dtype="float64")
+        shares = [row[4].seconds / len(row[4].figures) for row in rows]
+        columns["seconds"] = pd.Series(shares, dtype="float64")
+        return pd.DataFrame(columns)
+
+    @property
+    def results(self) -> pd.DataFrame:
+        """`frame` without ``seconds``: the same bytes whatever the workers, and however often it was interrupted."""
+        return self.frame.drop(columns="seconds")
+
+    def summary(self) -> pd.DataFrame:
+        """Means over the replicates, one row per technique, parameters and number of known keys.
+
+        ``*_se`` is the standard error of the mean, s / √n with s the replicates' standard deviation (n − 1 in the
+        denominator); NaN for one replicate. ``replicates`` is n.
+        """
+        import pandas as pd
+
+        grouped = self.frame.groupby(KEY, sort=False)
+        columns: dict[str, Any] = {"replicates": grouped.size()}
+        for measure in MEASURES:
+            columns[measure] = grouped[measure].mean()
+            columns[f"{measure}_se"] = grouped[measure].sem(ddof=1)
+        return pd.DataFrame(columns).reset_index()
+
+    def plot(self, *, per: str = "class") -> altair.ConcatChart:
+        """H0 and A against the number of known keys, a line per parameter and a panel per technique.
+
+        ``per="class"`` draws the paper's averages, ``per="record"`` a random person's. The bands reach 1.96 standard
+        errors to both sides. ``.save("x.png")`` and ``"x.svg"`` work offline.
+        """
+        from equivoc.study.figure import study_chart
+
+        return study_chart(self.summary(), confidential=self.facts["data"]["confidential"], per=per)
+
+    def __repr__(self) -> str:
+        data = self.facts["data"]
+        return (
+            f"<StudyResult: {len(self.facts['techniques'])} techniques × {self.facts['replicates']} replicates, "
+            f"{len(self.cells)} of {self.total} cells done; {data['records']:,} records, "
+            f"{len(data['keys'])} keys, confidential {data['confidential']}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The figure and the summary, as one piece that needs nothing from outside."""
+        heading = f"<p>{escape(repr(self)[1:-1])}</p>"
+        if not self.cells:
+            return heading
+        import vl_convert
+
+        drawing = vl_convert.vegalite_to_svg(self.plot().to_json())
+        table = self.summary().to_html(index=False, float_format="{:.4g}".format, escape=True, border=0)
+        return f"{heading}{drawing}<details><summary>averages over replicates</summary>{table}</details>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def load_study(store: str | Path) -> StudyResult:
+    """The study in a folder that ``Study.run(store=…)`` or ``equivoc study --out`` wrote, finished or not."""
+    folder = Path(store)
+    with open_to_read(folder) as (facts, opened):
+        return StudyResult(facts, tuple(opened.cells()), folder)

@@ -1,0 +1,171 @@
+"""A study: techniques × replicates, each measured against every intruder, in parallel and resumable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import index
+from pathlib import Path
+from typing import Any
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.study.cell import CellKey, CellResult, Setting
+from equivoc.study.fingerprint import Facts, study_facts
+from equivoc.study.knowledge import Knowledge
+from equivoc.study.progress import checked_kind, telling
+from equivoc.study.result import StudyResult, load_study
+from equivoc.study.store import Store, open_store
+from equivoc.study.workers import compute
+from equivoc.techniques.technique import Technique
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """Ctrl-C: what was finished, and how to go on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Every technique, released ``replicates`` times, before intruders who know more and more keys.
+
+    ``known_sizes`` are the numbers of keys they know (None: 0 … all; for each number every subset of that size counts),
+    or ``subsets`` lists what they know by name. One technique and one replicate are a *cell*, which makes a release
+    with random numbers of its own, derived from ``seed``, the technique's notation and the replicate: results do not
+    depend on order, workers or interruption, and those of one technique not on the others.
+
+    >>> import pandas as pd
+    >>> from equivoc.techniques.sampling import Sampling
+    >>> frame = pd.DataFrame({"sex": ["F", "F", "M", "M"], "pay": [50, 107, 77, 80]})
+    >>> people = Microdata(frame, confidential="pay", keys=["sex"])
+    >>> done = Study(people, techniques=[Sampling(fraction=1)], replicates=2).run()
+    >>> done.summary()[["technique", "parameters", "known_size", "h0", "area"]].round(1).values.tolist()
+    [['sampling', 'fraction=1', 0, 2.0, 66.9], ['sampling', 'fraction=1', 1, 1.0, 30.0]]
+    """
+
+    people: Microdata
+    techniques: Sequence[Technique] = field(kw_only=True)
+    known_sizes: Sequence[int] | None = field(kw_only=True, default=None)
+    subsets: Sequence[Sequence[str]] | None = field(kw_only=True, default=None)
+    replicates: int = field(kw_only=True, default=30)
+    seed: int = field(kw_only=True, default=0)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.people, Microdata):
+            raise InputError(
+                f"people is a {type(self.people).__name__}; give a Microdata, as eq.read returns."
+            )
+        object.__setattr__(self, "techniques", _checked_techniques(self.techniques))
+        knowledge = Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=self.subsets)
+        if knowledge.subsets is None:
+            object.__setattr__(self, "known_sizes", knowledge.sizes)
+        else:
+            object.__setattr__(self, "subsets", knowledge.subsets)
+        object.__setattr__(self, "replicates", _whole("replicates", self.replicates, least=1))
+        object.__setattr__(self, "seed", _whole("seed", self.seed, least=0))
+
+    @property
+    def cells(self) -> list[CellKey]:
+        """The keys of all cells, replicate by replicate: an unfinished study has something of every technique."""
+        return [
+            CellKey(t.notation, replicate) for replicate in range(self.replicates) for t in self.techniques
+        ]
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Everything that the results depend on, as plain data."""
+        notations = [technique.notation for technique in self.techniques]
+        known = self._knowledge.facts()
+        return study_facts(self.people, notations, known, replicates=self.replicates, seed=self.seed)
+
+    @property
+    def _knowledge(self) -> Knowledge:
+        if self.subsets is not None:
+            return Knowledge.of(self.people.keys, known_sizes=None, subsets=self.subsets)
+        return Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=None)
+
+    def run(
+        self,
+        store: str | os.PathLike[str] | None = None,
+        *,
+        workers: int = 1,
+        progress: bool | str = True,
+    ) -> StudyResult:
+        """Compute what is not in the ``store`` yet, and return all of it.
+
+        ``store`` is a folder that keeps finished cells, so that a study which was stopped or killed goes on where it
+        was; None keeps them in memory. ``workers`` is the number of cores: one works in this process, more are
+        processes of their own, and then a script must call this under ``if __name__ == "__main__":``.
+        ``progress`` shows a bar on a terminal (True), lines ("plain") or nothing (False).
+        """
+        kind = checked_kind(progress)
+        workers = _whole("workers", workers, least=1)
+        folder = None if store is None else Path(store)
+        with nullcontext() if folder is None else open_store(folder, self.facts) as opened:
+            cells = [] if opened is None else opened.cells()
+            there = {cell.key for cell in cells}
+            missing = [key for key in self.cells if key not in there]
+            if missing:
+                with _interruptible(opened, len(self.cells)):
+                    self._compute(missing, cells, opened, workers=min(workers, len(missing)), kind=kind)
+        return StudyResult(self.facts, tuple(cells), folder)
+
+    def _compute(
+        self, missing: list[CellKey], cells: list[CellResult], store: Store | None, *, workers: int, kind: str
+    ) -> None:
+        """Compute the missing cells, appending each to ``cells`` once it is kept."""
+        techniques = {technique.notation: technique for technique in self.techniques}
+        setting = Setting(self.people, techniques, self._knowledge, self.seed)
+        with (
+            telling(kind, total=len(cells) + len(missing), done=len(cells)) as tell,
+            closing(compute(setting, missing, workers=workers)) as results,  # type: ignore[type-var]
+        ):
+            for result in results:
+                if store is not None:
+                    store.add(result)
+                cells.append(result)
+                tell(len(cells))
+
+    @staticmethod
+    def load(store: str | Path) -> StudyResult:
+        """A study from its folder, finished or not."""
+        return load_study(store)
+
+
+@contextmanager
+def _interruptible(store: Store | None, total: int) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is None:
+            raise StudyInterrupted("stopped; there was no store, so nothing is kept.") from None
+        raise StudyInterrupted(
+            f"stopped with {len(store.cells())} of {total} cells done; they are kept in {store.folder}, and "
+            "running the same study again goes on from there."
+        ) from None
+
+
+def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
+    if isinstance(techniques, (Technique, str)):
+        raise InputError(f"techniques is {techniques!r}; give a list, such as [Sampling(fraction=0.1)].")
+    chosen = tuple(techniques)
+    if not chosen:
+        raise InputError("techniques is empty; give at least one, such as [Sampling(fraction=0.1)].")
+    seen: set[str] = set()
+    for technique in chosen:
+        if not isinstance(technique, Technique):
+            raise InputError(
+                f"techniques holds {technique!r}; give techniques such as Sampling(fraction=0.1)."
+            )
+        if technique.notation in seen:
+            raise InputError(f"techniques holds {technique.notation} twice; give it once.")
+        seen.add(technique.notation)
+    return chosen
+
+
+def _whole(name: str, given: Any, *, least: int) -> int:
+    if isinstance(given, bool) or not hasattr(given, "__index__") or index(given) < least:
+        raise InputError(f"{name} is {given!r}; give a whole number of {least} or more.")
+    return index(given)

@@ -1,0 +1,169 @@
+"""``equivoc study``: what it prints and writes; killed or stopped at any moment, it goes on to the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import equivoc as eq
+
+KILLS = int(os.environ.get("EQUIVOC_TEST_KILLS", "4"))
+"""At how many random moments a study is killed; 20 is the thorough number."""
+CELLS = 160
+
+
+def command(plan: Path, out: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "equivoc", "study", str(plan), "--out", str(out), *options]
+
+
+def run(
+    plan: Path, out: Path, environment: dict[str, str], *options: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(plan, out, *options), env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def cells_in(out: Path) -> int:
+    try:
+        return len(eq.load_study(out).cells)
+    except eq.InputError:
+        return 0
+
+
+def processes_of(group: int) -> list[int]:
+    """The processes that are alive in a process group."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def wait_until(true: object, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.04)
+    return bool(true())
+
+
+def test_tables_picture_and_summary(plan: Path, environment: dict[str, str]) -> None:
+    out = plan.parent / "out"
+    ran = run(plan, out, environment, "--workers", "1", "--progress", "plain")
+    assert ran.returncode == 0, ran.stderr
+    assert "12 of 12 cells" in ran.stderr
+    assert "cells/s" in ran.stderr
+    for name in ("results.csv", "summary.csv", "seconds.csv", "study.png"):
+        assert f"written: {out / name}" in ran.stdout
+    assert "query-restriction" in ran.stdout
+    results, summary = pd.read_csv(out / "results.csv"), pd.read_csv(out / "summary.csv")
+    assert list(results.columns) == [
+        "technique", "parameters", "known_size", "replicate", "h0", "area", "h0_record", "area_record",
+    ]  # fmt: skip
+    done = eq.load_study(out)
+    assert done.results.to_csv(index=False) == (out / "results.csv").read_text()
+    assert len(results) == 4 * 4 * 3
+    assert len(summary) == 4 * 4
+    assert len(pd.read_csv(out / "seconds.csv")) == 12
+    assert (out / "study.png").read_bytes().startswith(b"\x89PNG")
+    leftovers = {path.name for path in out.iterdir()} - {
+        "results.csv", "summary.csv", "seconds.csv", "study.png", "study.sqlite",
+    }  # fmt: skip
+    assert not leftovers
+    again = run(plan, out, environment, "--json")
+    told = json.loads(again.stdout)
+    assert again.stderr == ""  # not a terminal: quiet
+    assert told["cells"] == 12
+    assert len(told["summary"]) == 16
+    assert told["summary"][0]["h0"] == pytest.approx(summary["h0"][0])
+
+
+def test_mistakes_end_in_a_sentence(plan: Path, environment: dict[str, str]) -> None:
+    plan.write_text(plan.read_text().replace("seed", "sede"))
+    ran = run(plan, plan.parent / "out", environment)
+    assert ran.returncode == 2
+    assert ran.stderr == f"equivoc: {plan}, line 18: [study] has no key 'sede'; did you mean 'seed'?\n"
+    ran = subprocess.run(
+        [sys.executable, "-m", "equivoc", "study", "--help"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Example: equivoc study plan.toml --out" in ran.stdout
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(
+    plan: Path, environment: dict[str, str]
+) -> None:
+    plan.write_text(plan.read_text().replace("replicates = 3", f"replicates = {CELLS // 4}"))
+    begin = time.monotonic()
+    whole = run(plan, plan.parent / "whole", environment, "--workers", "1")
+    assert whole.returncode == 0, whole.stderr
+    usual = time.monotonic() - begin
+    out = plan.parent / "out"
+    chance = random.Random(20)
+    kept = []
+    for number in range(KILLS):
+        # Each time a little further: while nothing is there, while cells come, while files are written.
+        wanted = int(CELLS * (number + chance.random()) / KILLS)
+        started = subprocess.Popen(
+            command(plan, out, "--workers", "2" if number % 2 else "1"),
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        wait_until(lambda: started.poll() is not None or cells_in(out) >= wanted, 10 * usual)  # noqa: B023
+        time.sleep(chance.uniform(0, 0.05))
+        started.kill()
+        started.wait()
+        assert wait_until(lambda: not processes_of(started.pid), 20), "workers outlive their parent"  # noqa: B023
+        kept.append(cells_in(out))
+    assert kept == sorted(kept)
+    assert kept[-1] > 0
+    assert any(0 < cells < CELLS for cells in kept)
+    ended = run(plan, out, environment, "--workers", "2")
+    assert ended.returncode == 0, ended.stderr
+    for name in ("results.csv", "summary.csv", "study.png"):
+        assert (out / name).read_bytes() == (plan.parent / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_interrupted_it_says_how_to_go_on(plan: Path, environment: dict[str, str], workers: str) -> None:
+    plan.write_text(plan.read_text().replace("replicates = 3", "replicates = 5000"))
+    out = plan.parent / "out"
+    started = subprocess.Popen(
+        command(plan, out, "--workers", workers),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert wait_until(lambda: cells_in(out) >= 3, 60)
+    os.killpg(started.pid, signal.SIGINT)  # as a terminal does: everyone in the group gets it
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert len(said.splitlines()) == 1, said
+    assert "of 20000 cells done; they are kept in" in said
+    assert f"To go on: equivoc study {plan} --out {out}" in said
+    assert not processes_of(started.pid)
+    kept = cells_in(out)
+    assert 3 <= kept < 20000
+    assert f"stopped with {kept} of" in said

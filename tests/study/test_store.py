@@ -1,0 +1,172 @@
+"""What is on disk: refused if it is another study's, readable whatever happened."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import equivoc as eq
+from equivoc.study.store import FILE
+
+TECHNIQUES = [eq.Sampling(fraction=0.2), eq.QueryRestriction(size=2)]
+
+
+@pytest.fixture(scope="module")
+def kept(people: eq.Microdata, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kept")
+    eq.Study(people, techniques=TECHNIQUES, replicates=2, seed=1).run(folder, progress=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"seed": 2}, "its seed is 1, not 2"),
+        ({"replicates": 3}, "its replicates are 2, not 3"),
+        ({"known_sizes": [0, 1]}, r"its known_sizes are \[0, 1, 2, 3\], not \[0, 1\]"),
+        ({"subsets": [["age"]]}, r"its subsets are not given, not \[\['age'\]\]"),
+        ({"techniques": TECHNIQUES[:1]}, "its techniques have query-restriction:size=2 as well"),
+        ({"techniques": [*TECHNIQUES, eq.Unprotected()]}, "its techniques lack unprotected"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_another_plan_is_refused(people: eq.Microdata, kept: Path, changed: dict, said: str) -> None:
+    plan = {"techniques": TECHNIQUES, "replicates": 2, "seed": 1, **changed}
+    with pytest.raises(eq.InputError, match=f"belongs to another study: .*{said}"):
+        eq.Study(people, **plan).run(kept, progress=False)
+
+
+KEYS = ["age", "sex", "job"]
+
+
+@pytest.mark.parametrize(
+    ("roles", "change", "said"),
+    [
+        ({}, lambda f: f.assign(job=f["job"].where(f.index != 3, 5 - f["job"])), "other values in 'job'"),
+        ({}, lambda f: f.iloc[:-1], "120 records, not 119"),
+        ({}, lambda f: f.iloc[::-1], "other values in 'age', 'sex', 'job', 'salary'"),
+        ({"keys": ["age", "sex"]}, lambda f: f, "its keys are"),
+        (
+            {"domain": range(10, 210, 10)},
+            lambda f: f,
+            "its domain is 10 values from 10 to 100, not 20 values from 10 to 200",
+        ),
+    ],
+    ids=["value", "records", "order", "keys", "domain"],
+)
+def test_other_data_are_refused(
+    frame: pd.DataFrame, kept: Path, roles: dict, change: Callable[[pd.DataFrame], pd.DataFrame], said: str
+) -> None:
+    usual = {"confidential": "salary", "keys": KEYS, "domain": range(10, 110, 10)}
+    people = eq.Microdata(change(frame), **{**usual, **roles})
+    plan = {"techniques": TECHNIQUES, "replicates": 2, "seed": 1}
+    with pytest.raises(eq.InputError, match=said):
+        eq.Study(people, **plan).run(kept, progress=False)
+
+
+def test_a_finished_study_is_not_computed_again(
+    people: eq.Microdata, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*given: object, **named: object) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("equivoc.study.study.compute", never)
+    study = eq.Study(people, techniques=TECHNIQUES[::-1], replicates=2, seed=1)  # order does not matter
+    assert study.run(kept, progress=False).complete
+
+
+def test_an_unfinished_study_can_be_read_and_gone_on_with(
+    people: eq.Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = eq.Study(people, techniques=TECHNIQUES, replicates=2, seed=1)
+    from equivoc.study import study as module
+
+    compute = module.compute
+
+    def three_and_out(*given: object, **named: object):
+        for number, cell in enumerate(compute(*given, **named)):
+            if number == 3:
+                raise KeyboardInterrupt
+            yield cell
+
+    monkeypatch.setattr(module, "compute", three_and_out)
+    with pytest.raises(KeyboardInterrupt, match="stopped with 3 of 4 cells done; they are kept in"):
+        study.run(tmp_path, progress=False)
+    half = eq.load_study(tmp_path)
+    assert not half.complete
+    assert len(half.frame) == 3 * 4
+    with pytest.raises(KeyboardInterrupt, match="no store, so nothing is kept"):
+        study.run(progress=False)
+    monkeypatch.undo()
+    whole = study.run(tmp_path, progress=False)
+    assert whole.complete
+    assert whole.results.equals(study.run(progress=False).results)
+    pd.testing.assert_frame_equal(
+        half.frame, whole.frame.merge(half.frame[["technique", "parameters", "known_size", "replicate"]])
+    )
+
+
+def test_read_where_nothing_may_be_written(people: eq.Microdata, kept: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(kept, copy)
+    copy.chmod(0o555)
+    try:
+        assert eq.load_study(copy).complete
+        assert [path.name for path in copy.iterdir()] == [FILE]
+    finally:
+        copy.chmod(0o755)
+
+
+def test_what_is_no_store(people: eq.Microdata, tmp_path: Path) -> None:
+    study = eq.Study(people, techniques=TECHNIQUES, replicates=1)
+    with pytest.raises(eq.InputError, match="there is no study in"):
+        eq.load_study(tmp_path)
+    (tmp_path / FILE).write_text("This is not a database, but it is long enough to look like a file." * 20)
+    with pytest.raises(eq.InputError, match="damaged or no study"):
+        study.run(tmp_path, progress=False)
+    (tmp_path / FILE).unlink()
+    connection = sqlite3.connect(tmp_path / FILE)
+    connection.execute("CREATE TABLE other (x)")
+    connection.close()
+    with pytest.raises(eq.InputError, match="was not made by"):
+        study.run(tmp_path, progress=False)
+
+
+def test_a_folder_that_cannot_be(people: eq.Microdata, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(eq.InputError, match="cannot be made a folder: Not a directory"):
+        eq.Study(people, techniques=TECHNIQUES, replicates=1).run(tmp_path / "file" / "out", progress=False)
+    (tmp_path / "out" / FILE).mkdir(parents=True)
+    with pytest.raises(eq.InputError, match="cannot be used: unable to open"):
+        eq.Study(people, techniques=TECHNIQUES, replicates=1).run(tmp_path / "out", progress=False)
+
+
+def test_a_full_disk(plan: Path, environment: dict[str, str]) -> None:
+    """The limit on a file's size stands in for a full disk: what was finished stays, and the rest can follow."""
+    out = plan.parent / "out"
+    text = plan.read_text().replace("replicates = 3", "replicates = 60")
+    plan.write_text(text)
+    limited = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (140_000, 140_000));"
+        "from equivoc.cli import main; sys.argv = ['equivoc', *sys.argv[1:]]; main()"
+    )
+    command = ["study", str(plan), "--out", str(out), "--workers", "1", "--progress", "none"]
+    ran = subprocess.run(
+        [sys.executable, "-c", limited, *command],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2, ran.stderr
+    assert ran.stderr.startswith("equivoc: the store")
+    assert "What was finished stays" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert 0 < len(eq.load_study(out).cells) < 240

@@ -13,7 +13,7 @@ import equivoc
 LAYERS = (
     ("errors", "files", "version"),
     ("measure",),
-    ("data", "engines"),
+    ("data", "engines", "datasets"),
     ("intruder",),
     ("techniques", "models", "queries"),
     ("study",),
@@ -21,8 +21,8 @@ LAYERS = (
     ("cli", "app"),
 )
 """From the lowest to the highest; a package may import itself and what lies in lower layers."""
-SIDEWAYS = {("data", "engines"), ("engines", "data")}
-"""Pairs of packages of one layer that may import each other."""
+SIDEWAYS = {("data", "engines"), ("datasets", "data"), ("techniques", "queries")}
+"""The first of these may import the second, which lies in the same layer."""
 WAY_OUT = {("equivoc.study.way_out", "report")}
 """The one module that looks up, when a result is asked for its report, and where to."""
 ANYTHING = {"__init__", "__main__", "demo"}

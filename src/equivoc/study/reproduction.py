@@ -55,8 +55,8 @@ def noise_figure(summary: pd.DataFrame, *, confidential: str) -> altair.ConcatCh
     noise = summary[summary["technique"] == "noise-addition"]
     noise = noise.assign(percent=[float(p.split("=")[1].split(",")[0]) for p in noise["parameters"]])
     titles = {
-        "h0": "H0, bits (higher is safer)",
-        "area": f"area A, bits × unit of {confidential} (higher is safer)",
+        "h0": ["H0, bits", "(higher is safer)"],
+        "area": [f"area A, bits × unit of {confidential}", "(higher is safer)"],
     }
     axes = {
         "known_size": ("number of keys the intruder knows", "percent", "noise, %"),
@@ -82,7 +82,13 @@ def noise_figure(summary: pd.DataFrame, *, confidential: str) -> altair.ConcatCh
             )
         ]
         order = [f"{line:g}" for line in sorted(set(noise[lines]))]
-        colour = alt.Color("line:N", title=legend, sort=order, scale=alt.Scale(domain=order, range=COLOURS))
+        colour = alt.Color(
+            "line:N",
+            title=legend,
+            sort=order,
+            scale=alt.Scale(domain=order, range=COLOURS),
+            legend=alt.Legend(symbolOpacity=1),
+        )
         base = alt.Chart({"values": rows}).encode(x=alt.X("x:Q", title=title), color=colour)
         return alt.layer(
             base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=titles[measure]), y2="high:Q"),

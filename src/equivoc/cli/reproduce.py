@@ -30,6 +30,7 @@ def reproduce(
     replicates: Annotated[
         int, typer.Option(help="Releases of each technique; the paper has 30.", min=1)
     ] = 30,
+    records: Annotated[int, typer.Option(help="How many of the Census file's people to draw.", min=2)] = 2500,
     seed: Annotated[int, typer.Option(help="The same seed gives the same figures.", min=0)] = 0,
     workers: Annotated[
         int | None, typer.Option(help="How many cores to use; all unless given.", min=1)
@@ -46,8 +47,8 @@ def reproduce(
     from equivoc.study.reproduction import experiment, experiment_people
     from equivoc.study.study import StudyInterrupted
 
+    people = experiment_people(pums, records=records, seed=seed)
     new_folder(out)
-    people = experiment_people(pums, seed=seed)
     try:
         done = experiment(people, replicates=replicates, seed=seed).run(
             out, workers=workers or cores(), progress=progress

@@ -23,17 +23,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHIPPED = "cps_hourly_workers"
-RECORDS = 2500
 FRACTIONS = (0.05, 0.1, 0.2, 0.5)
 QUERY_SIZES = (2, 4, 8, 16, 32)
 NOISE_PERCENTS = (5, 10, 20, 40, 60, 80, 100)
 
 
-def experiment_people(pums: Path | None, *, seed: int) -> Microdata:
-    """The shipped people, or 2,500 of a Census file recoded to the paper's seven attributes."""
+def experiment_people(pums: Path | None, *, records: int, seed: int) -> Microdata:
+    """The shipped people, or so many of a Census file recoded to the paper's seven attributes."""
     if pums is None:
         return shipped_people(SHIPPED)
-    frame = read_pums(pums, records=RECORDS, seed=seed)
+    frame = read_pums(pums, records=records, seed=seed)
     keys = [name for name in frame.columns if name != "Salary"]
     return Microdata(frame, confidential="Salary", keys=keys, domain=range(10, 260, 10))
 

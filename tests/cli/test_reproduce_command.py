@@ -54,7 +54,9 @@ def test_figures_tables_and_verdicts(
         "--json",
     ]
     monkeypatch.setattr(sys, "argv", ["equivoc", *words])
-    main()
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 0
     told = json.loads(capsys.readouterr().out)
     assert [c["number"] for c in told["claims"]] == [1, 2, 3, 4, 5]
     for name in ("worked_example", "two_salaries", "figure2", "figure4"):

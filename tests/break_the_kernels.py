@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = [
     "tests/measure/test_against_oracles.py::test_up_to_two_thousand_values",  # compiles least
+    "tests/measure/test_overtaking.py",
     "tests/measure/test_worked_values.py",
     "tests/measure/test_ties.py",
     "tests/measure/test_against_oracles.py",

@@ -74,7 +74,7 @@ print(json.dumps(stats))
 """
     first = json.loads(run(program, NUMBA_CACHE_DIR=str(tmp_path)))
     second = json.loads(run(program, NUMBA_CACHE_DIR=str(tmp_path)))
-    called = {"window_starts", "window_start_boundaries", "prefix_costs", "reach"}
+    called = {"starts_within", "window_start_boundaries", "prefix_costs", "reach"}
     assert all(first[name] == [0, 1] for name in called), first
     assert all(second[name] == [1, 0] for name in called), second
     assert all(misses == 0 for _, misses in second.values())

@@ -158,10 +158,10 @@ def test_rows_with_the_same_weights_at_other_values_are_not_equal() -> None:
 
 def test_large_support_is_certified() -> None:
     rng = np.random.default_rng(9)
-    values = np.sort(rng.random(400)) * 100
-    matrix = np.zeros((3, 400))
-    matrix[0] = rng.dirichlet(np.ones(400))
-    matrix[1, :300] = rng.dirichlet(np.ones(300))
+    values = np.sort(rng.random(700)) * 100
+    matrix = np.zeros((3, 700))
+    matrix[0] = rng.dirichlet(np.ones(700))
+    matrix[1, :600] = rng.dirichlet(np.ones(600))
     matrix[2, :256] = rng.dirichlet(np.ones(256))
     exact = np.array([eq.curve(values, row).area for row in matrix])
     for kind in (np.asarray, sp.csr_array):

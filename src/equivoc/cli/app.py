@@ -6,6 +6,8 @@ import typer
 
 from equivoc.cli.assess import assess
 from equivoc.cli.curve import curve
+from equivoc.cli.report import report
+from equivoc.cli.reproduce import reproduce
 from equivoc.cli.study import study
 from equivoc.version import __version__
 
@@ -37,4 +39,6 @@ def _root(
 
 app.command()(curve)
 app.command()(assess)
+app.command()(report)
 app.command()(study)
+app.command()(reproduce)

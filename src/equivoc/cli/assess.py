@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from equivoc.cli.files import new_folder, replacing
 from equivoc.cli.people_options import (
     Confidential,
     Domain,
     DropMissing,
+    Eps,
     Keys,
+    Known,
     PeopleFile,
     RoundTo,
+    Seed,
+    TechniqueNotation,
     Weights,
     names,
     numbers,
     people_from,
 )
 from equivoc.errors import InputError
+from equivoc.files import new_folder, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,17 +40,10 @@ def assess(
     people: PeopleFile,
     confidential: Confidential,
     keys: Keys,
-    technique: Annotated[
-        str, typer.Option(help="Such as unprotected, sampling:fraction=0.1, query-restriction:size=8.")
-    ] = "unprotected",
-    known: Annotated[
-        str | None,
-        typer.Option(help="The keys that the intruder knows, separated by commas; all unless given."),
-    ] = None,
-    eps: Annotated[
-        str | None, typer.Option(help="Tolerances for hit rates, in the confidential attribute's unit: 5,10.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)] = 0,
+    technique: TechniqueNotation = "unprotected",
+    known: Known = None,
+    eps: Eps = None,
+    seed: Seed = 0,
     domain: Domain = None,
     round_to: RoundTo = None,
     weights: Weights = None,

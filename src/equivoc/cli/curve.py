@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.cli.files import replacing
 from equivoc.cli.people_options import numbers
 from equivoc.errors import InputError
+from equivoc.files import replacing
 
 if TYPE_CHECKING:
     from equivoc.measure.curve import Curve

@@ -23,6 +23,18 @@ RoundTo = Annotated[float | None, typer.Option(help="Round confidential values t
 Weights = Annotated[str | None, typer.Option(help="A column of survey weights.")]
 DropMissing = Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")]
 
+TechniqueNotation = Annotated[
+    str, typer.Option(help="Such as unprotected, sampling:fraction=0.1, query-restriction:size=8.")
+]
+Known = Annotated[
+    str | None,
+    typer.Option(help="The keys that the intruder knows, separated by commas; all unless given."),
+]
+Eps = Annotated[
+    str | None, typer.Option(help="Tolerances for hit rates, in the confidential attribute's unit: 5,10.")
+]
+Seed = Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)]
+
 
 def people_from(
     path: Path,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equivoc.cli.files import replacing
+from equivoc.files import replacing
 
 if TYPE_CHECKING:
     from equivoc.study.result import StudyResult

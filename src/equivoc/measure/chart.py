@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -54,3 +54,20 @@ def curve_chart(curves: Mapping[str, Curve], *, unit: str = "the values' unit") 
         color=colour, strokeDash=alt.StrokeDash("curve:N", sort=list(curves), legend=None)
     )
     return several
+
+
+def notebook_display(chart: alt.Chart) -> Any:
+    """The chart as a notebook shows it without asking anyone for anything: Vega-Lite for front ends that draw it
+    themselves, and a still picture for all others.
+
+    Altair's default renderer loads its scripts from a content network and shows nothing offline; a renderer that the
+    caller has chosen is left to do its work.
+    """
+    if alt.renderers.active not in ("default", "html"):
+        return chart._repr_mimebundle_()
+    bundle: dict[str, Any] = {}
+    for renderer in ("svg", "mimetype"):
+        with alt.renderers.enable(renderer):
+            shown = chart._repr_mimebundle_()
+        bundle.update((shown[0] if isinstance(shown, tuple) else shown) or {})
+    return bundle

@@ -127,7 +127,9 @@ class Curve:
         return curve_chart({"": self})
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        return self.plot()._repr_mimebundle_(include, exclude)
+        from equivoc.measure.chart import notebook_display
+
+        return notebook_display(self.plot())
 
 
 def curve(values: ArrayLike, probabilities: ArrayLike, *, tolerance: float = 0.0) -> Curve:

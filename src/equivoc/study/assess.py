@@ -18,6 +18,7 @@ from equivoc.measure.distribution import tolerances
 from equivoc.measure.many import Curves, curves
 from equivoc.study.contribution import contribution_chart, contributions
 from equivoc.study.spread import spread
+from equivoc.study.way_out import Reported
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile
 
@@ -30,7 +31,7 @@ MOST_KEYS_FOR_CONTRIBUTIONS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class Assessment(Reported):
     """The risk that a release leaves to an intruder who knows the keys ``known``.
 
     Entropies are in bits, areas in bits × the confidential attribute's unit, ε in that unit. Less entropy and area
@@ -45,6 +46,8 @@ class Assessment:
     """The tolerances at which hit rates are given."""
     prior_probabilities: Floats = field(repr=False)
     """What the intruder believes without the release."""
+    seed: int | None = None
+    """What the release was drawn with; None where a release made before was assessed."""
 
     @cached_property
     def posteriors(self) -> Posteriors:
@@ -201,11 +204,11 @@ def assess(
     [57.0, 3.0]
     """
     if isinstance(technique, Technique):
-        release, notation = technique.release(people, seed), technique.notation
+        release, notation, drawn_with = technique.release(people, seed), technique.notation, seed
     elif isinstance(technique, Release):
         if technique.people is not people:
             raise InputError("the release was made from other people; assess it with those it was made from.")
-        release, notation = technique, type(technique).__name__
+        release, notation, drawn_with = technique, type(technique).__name__, None
     else:
         raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
     width = float(people.values[-1] - people.values[0])
@@ -216,7 +219,8 @@ def assess(
         raise InputError(
             f"prior has shape {expected.shape}; give one probability for each of the {values} values."
         )
-    return Assessment(people, release, notation, tuple(known), tuple(dict.fromkeys(asked.tolist())), expected)
+    at = tuple(dict.fromkeys(asked.tolist()))
+    return Assessment(people, release, notation, tuple(known), at, expected, drawn_with)
 
 
 def _means(

@@ -1,0 +1,90 @@
+"""``equivoc report``: one page to hand over."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equivoc.cli.people_options import (
+    Confidential,
+    Domain,
+    DropMissing,
+    Eps,
+    Keys,
+    Known,
+    PeopleFile,
+    RoundTo,
+    Seed,
+    TechniqueNotation,
+    Weights,
+    names,
+    numbers,
+    people_from,
+)
+from equivoc.errors import InputError
+from equivoc.files import replacing
+
+
+def report(
+    people: PeopleFile,
+    confidential: Confidential,
+    keys: Keys,
+    technique: TechniqueNotation = "unprotected",
+    known: Known = None,
+    eps: Eps = None,
+    seed: Seed = 0,
+    domain: Domain = None,
+    round_to: RoundTo = None,
+    weights: Weights = None,
+    drop_missing: DropMissing = False,
+    out: Annotated[Path, typer.Option(help="The page's file.")] = Path("report.html"),
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the same facts as JSON into this file.")
+    ] = None,
+    unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = "",
+    title: Annotated[str | None, typer.Option(help="The page's title.")] = None,
+    date: Annotated[
+        str | None, typer.Option(help="A date to print; without one, the same data give the same page.")
+    ] = None,
+    record_values: Annotated[
+        bool, typer.Option(help="Name the riskiest classes even if they have fewer than 3 people.")
+    ] = False,
+) -> None:
+    """Write one self-contained HTML page about the risk that a release leaves: offline, for screen and paper.
+
+    Example: equivoc report people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
+    """
+    from equivoc.study.assess import assess
+    from equivoc.techniques.notation import technique_from
+
+    for path in filter(None, (out, json_file)):
+        if not path.parent.is_dir():
+            raise InputError(f"{path} cannot be written: {path.parent} is not a folder.")
+        if path.is_dir():
+            raise InputError(f"{path} cannot be written: it is a folder.")
+    chosen = technique_from(technique)
+    tolerances = None if eps is None else numbers("--eps", eps)
+    table = people_from(
+        people,
+        confidential=confidential,
+        keys=keys,
+        domain=domain,
+        round_to=round_to,
+        weights=weights,
+        drop_missing=drop_missing,
+    )
+    asked = names(known) if known is not None else list(table.keys)
+    result = assess(table, chosen, known=asked, seed=seed, eps=tolerances)
+    from equivoc.report.page import facts_of, render, write_page
+
+    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date)
+    write_page(render(facts), out)
+    if json_file is not None:
+        with replacing(json_file) as temporary:
+            temporary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    print(facts["verdict"]["headline"])
+    print(facts["sentences"]["shown"])
+    print(f"The report is in {out}.")

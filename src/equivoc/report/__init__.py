@@ -1,0 +1,1 @@
+"""A result to hand over: facts, then figures, then the page."""

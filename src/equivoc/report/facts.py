@@ -1,0 +1,275 @@
+"""The facts of a result: a plain dict, ready for JSON, from which figures and page are made.
+
+No fact tells a value of one record: classes of fewer than `FEWEST_PEOPLE` are counted, but their key values withheld,
+unless the caller asks for them with ``record_values=True``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import platform
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.measure.many import Curves, curves
+from equivoc.report import wording
+from equivoc.report.knowledge import risk_by_knowledge
+from equivoc.report.plain import plain
+from equivoc.version import __version__
+
+if TYPE_CHECKING:
+    from equivoc.study.assess import Assessment
+
+Floats = NDArray[np.float64]
+MOST_TOLERANCES = 65
+MOST_TABULATED = 1 << 24
+"""Entries of classes × tolerances that are held at once; beyond, one tolerance after the other."""
+BINS = 20
+FEWEST_PEOPLE = 3
+"""A class of fewer people has its key values withheld: of one, they are a record's; of two, each knows the other's.
+Three is the usual threshold of official statistics for a cell that may be shown."""
+RISKIEST = 10
+CERTAIN = 1e-9
+"""Bits: a class with less uncertainty than this counts as certain."""
+
+
+def assessment_facts(
+    result: Assessment,
+    *,
+    unit: str = "",
+    record_values: bool = False,
+    title: str | None = None,
+    date: str | None = None,
+) -> dict[str, Any]:
+    """All that the report of an assessment says.
+
+    ``unit`` is the confidential attribute's, such as "K" or "cents". ``record_values`` names the riskiest classes
+    however small they are. ``date`` is printed as given; without it, the same result gives the same bytes.
+    """
+    people, summary = result.people, result.summary
+    name = people.confidential
+    # Its own counts are what a class's people would be known by had the file been published as it is.
+    unprotected = curves(people.values, result.posteriors.classes.counts, counts=True)
+    prior = curves(people.values, result.prior_probabilities[None, :])
+    hits = _hits(result)
+    shown = next((hit for hit in hits if hit["eps"] > 0), hits[0])
+    exposure = _exposure(result, shown["eps"])
+    figures = _figures(summary, unit or name)
+    area = next(figure for figure in figures if figure["name"] == "area")
+    given_away = 1.0 - area["left"]
+    words = wording.verdict_words(given_away)
+    unprotected_left = area["unprotected"] / area["prior"] if area["prior"] else 1.0
+    low, high = wording.amount(people.values[0], unit), wording.amount(people.values[-1], unit)
+    facts = {
+        "kind": "assessment",
+        "title": title or f"Disclosure risk of {name}",
+        "question": wording.question(name, result.known, result.technique),
+        "verdict": {
+            "gives_away": words,
+            "share_given_away": given_away,
+            "share_left": area["left"],
+            "share_left_unprotected": unprotected_left,
+            "headline": wording.headline(words, int(exposure["certain"]), len(people)),
+            "sentence": wording.verdict_sentence(area["left"], unprotected_left),
+        },
+        "sentences": {
+            "hit": [wording.hit_sentence(name, result.known, hit, unit) for hit in hits],
+            "shown": wording.hit_sentence(name, result.known, shown, unit),
+            "beside": wording.beside_sentence(shown),
+        },
+        "data": _data(result, unit),
+        "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
+        "known": result.known,
+        "figures": figures,
+        "hits": hits,
+        "shown_hit": shown,
+        "curve": _curve(result, prior, unprotected),
+        "knowledge": risk_by_knowledge(result),
+        "people": exposure,
+        "riskiest": _riskiest(result, FEWEST_PEOPLE if not record_values else 1),
+        "contributions": _contributions(summary),
+        "methods": [{"term": term, "meaning": meaning} for term, meaning in wording.METHODS],
+        "assumptions": wording.assumptions(
+            uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
+            weights=people.weights is not None,
+            given_domain=f"{len(people.values):,} values from {low} to {high}",
+        ),
+        "versions": versions(),
+        "seed": result.seed,
+        "date": date,
+    }
+    told: dict[str, Any] = plain(facts)
+    return told
+
+
+def versions() -> dict[str, str]:
+    """What computed the figures."""
+    return {"equivoc": __version__, "python": platform.python_version(), "numpy": np.__version__}
+
+
+def _data(result: Assessment, unit: str) -> dict[str, Any]:
+    people, classes = result.people, result.posteriors.classes
+    sizes = classes.sizes
+    return {
+        "records": len(people),
+        "dropped": people.dropped,
+        "classes": len(classes),
+        "smallest_class": sizes.min(),
+        "largest_class": sizes.max(),
+        "alone": np.count_nonzero(sizes == 1),
+        "confidential": {
+            "name": people.confidential,
+            "unit": unit,
+            "values": len(people.values),
+            "low": people.values[0],
+            "high": people.values[-1],
+        },
+        "keys": [
+            {"name": key, "levels": len(people.levels(key)), "known": key in result.known}
+            for key in people.keys
+        ],
+        "weights": people.weights is not None,
+    }
+
+
+def _figures(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
+    """H0, area and mean entropy: over people, beside the baselines."""
+    told = []
+    for name, label, measured_in in (
+        ("h0", "H0", "bits"),
+        ("area", "Area A", f"bits × {unit}"),
+        ("mean_entropy", "Mean entropy", "bits"),
+    ):
+        prior = summary["prior"][name]
+        release = summary["per_record"][name]["mean"]
+        told.append(
+            {
+                "name": name,
+                "label": label,
+                "unit": measured_in,
+                "safer": "higher",
+                "release": release,
+                "prior": prior,
+                "unprotected": summary["unprotected"][name],
+                "given_away": prior - release,
+                "left": summary["left"][name],
+                "over_people": summary["per_record"][name],
+                "over_classes": summary["per_class"][name],
+            }
+        )
+    return told
+
+
+def _hits(result: Assessment) -> list[dict[str, Any]]:
+    summary = result.summary
+    return [
+        {
+            "eps": eps,
+            "within": eps / 2,
+            "safer": "lower",
+            "release": summary["per_record"]["hit"][eps]["mean"],
+            "true_hit": summary["per_record"]["true_hit"][eps],
+            "prior": summary["prior"]["hit"][eps],
+            "unprotected": summary["unprotected"]["hit"][eps],
+        }
+        for eps in result.eps
+    ]
+
+
+def _curve(result: Assessment, prior: Curves, unprotected: Curves) -> dict[str, Any]:
+    """H(ε) of the average over people, at every break point if these are few, else at even steps."""
+    eps = result.curves.epsilons
+    every = len(eps) <= MOST_TOLERANCES
+    if not every:
+        eps = np.linspace(0.0, float(eps[-1]), MOST_TOLERANCES)
+    sizes = result.posteriors.sizes
+    return {
+        "eps": eps,
+        "every_break_point": every,
+        "release": _mean_entropies(result.curves, eps, sizes, tabulated=every),
+        "prior": _mean_entropies(prior, eps, np.ones(1), tabulated=every),
+        "unprotected": _mean_entropies(unprotected, eps, sizes, tabulated=every),
+    }
+
+
+def _mean_entropies(measured: Curves, eps: Floats, sizes: NDArray[Any], *, tabulated: bool) -> Floats:
+    weights = sizes / sizes.sum()
+    if tabulated and len(measured) * len(eps) <= MOST_TABULATED:
+        return np.asarray(weights @ measured.entropies)
+    return np.array([weights @ measured.at(float(e)) for e in eps])
+
+
+def _exposure(result: Assessment, eps: float) -> dict[str, Any]:
+    """How H0 and the hit rate are spread over people: histograms, and those worst off."""
+    sizes, h0, hit = result.posteriors.sizes, result.curves.h0, result.curves.hit(eps)
+    top = max(float(np.log2(len(result.people.values))), float(h0.max()), CERTAIN)
+    return {
+        "h0": _histogram(h0, sizes, top),
+        "hit": _histogram(hit, sizes, 1.0),
+        "hit_eps": eps,
+        "certain": sizes[h0 < CERTAIN].sum(),
+        "hit_above_half": sizes[hit > 0.5].sum(),
+        "hit_above_nine_tenths": sizes[hit > 0.9].sum(),
+    }
+
+
+def _histogram(figures: Floats, sizes: NDArray[np.int64], top: float) -> list[dict[str, Any]]:
+    edges = np.linspace(0.0, top, BINS + 1)
+    place = np.clip(np.searchsorted(edges, figures, side="right") - 1, 0, BINS - 1)
+    people = np.bincount(place, weights=sizes, minlength=BINS).astype(np.int64)
+    return [
+        {"low": low, "high": high, "people": count}
+        for low, high, count in zip(edges[:-1], edges[1:], people, strict=True)
+    ]
+
+
+def _riskiest(result: Assessment, fewest: int) -> dict[str, Any]:
+    """The classes with the least area and H0: named from ``fewest`` people on, counted together below."""
+    posteriors, measured = result.posteriors, result.curves
+    sizes = posteriors.sizes
+    figures = {"h0": measured.h0, "area": measured.area}
+    hits = {eps: measured.hit(eps) for eps in result.eps}
+    order = result.riskiest(len(posteriors))
+    named = order[sizes[order] >= fewest][:RISKIEST]
+    keys = [
+        result.people.decode(name, posteriors.classes.key_codes[named, i]).to_pylist()
+        for i, name in enumerate(posteriors.classes.known)
+    ]
+    small = sizes < fewest
+    withheld: dict[str, Any] = {"classes": small.sum(), "people": sizes[small].sum()}
+    if small.any():
+        withheld |= {name: np.average(f[small], weights=sizes[small]) for name, f in figures.items()}
+        withheld["hit"] = [np.average(hit[small], weights=sizes[small]) for hit in hits.values()]
+    return {
+        "fewest_people": fewest,
+        "eps": list(hits),
+        "withheld": withheld,
+        "classes": [
+            {
+                "keys": [column[i] for column in keys],
+                "size": sizes[c],
+                **{name: figure[c] for name, figure in figures.items()},
+                "hit": [hit[c] for hit in hits.values()],
+            }
+            for i, c in enumerate(named)
+        ],
+    }
+
+
+def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Each known key's bits and share, the largest first; None where they were not computed."""
+    if "contributions" not in summary:
+        return None
+    bits = summary["contributions"]
+    total = sum(bits.values())
+    return [
+        {"key": key, "bits": value, "share": value / total if total else None}
+        for key, value in sorted(bits.items(), key=lambda item: -item[1])
+    ]
+
+
+def _first_sentence(kind: type) -> str:
+    told = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
+    return told.split(". ")[0].rstrip(".") + "." if told else ""

@@ -1,0 +1,53 @@
+"""Results as notebooks show them: a small table."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from equivoc.report.wording import amount, listed, probability
+from equivoc.study.assess import Assessment
+
+
+def notebook_summary(result: Any) -> str:
+    """A small HTML table; whatever the data hold is escaped."""
+    return _assessment(result) if isinstance(result, Assessment) else _study(result)
+
+
+def _assessment(result: Assessment) -> str:
+    summary = result.summary
+    record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
+    name = result.people.confidential
+    rows = [
+        (label, record[f]["mean"], prior[f], bare[f], f"{summary['left'][f]:.0%}")
+        for f, label in (("h0", "H0, bits"), ("area", f"area, bits × {name}"))
+    ]
+    cells: list[tuple[str, ...]] = [
+        (label, f"{a:.4g}", f"{b:.4g}", f"{c:.4g}", left) for label, a, b, c, left in rows
+    ]
+    for e in result.eps:
+        label = f"best guess within ±{amount(e / 2)}" if e else "best guess exact"
+        rates = (record["hit"][e]["mean"], prior["hit"][e], bare["hit"][e])
+        cells.append((label, *map(probability, rates), ""))
+    knows = listed(result.known) if result.known else "no key"
+    caption = f"{result.technique}; {summary['records']:,} records; the intruder knows {knows}; averages over people"
+    return _table(caption, ("", "this release", "without it", "published as it is", "left"), cells)
+
+
+def _study(result: Any) -> str:
+    frame = result.frame
+    techniques = list(dict.fromkeys(frame["technique"].tolist()))
+    caption = f"{len(frame):,} cells: {', '.join(map(str, techniques))}; averages over replicates"
+    told: str = result.summary().head(20).to_html(escape=True, index=True, float_format="{:.4g}".format)
+    return f"<p>{escape(caption)}</p>{told}"
+
+
+def _table(caption: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>'
+        + "".join(f"<td>{escape(entry)}</td>" for entry in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

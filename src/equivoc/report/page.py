@@ -1,0 +1,201 @@
+"""The page: facts and figures in one HTML file that needs nothing else and asks nobody for anything.
+
+Its policy (Content-Security-Policy) names the two scripts by their hashes and allows nothing from outside, so whatever
+a table holds can neither run nor be sent anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import vl_convert
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from equivoc.files import replacing
+from equivoc.report.facts import assessment_facts
+from equivoc.report.figures import assessment_figures
+from equivoc.report.study_facts import StudyResult, study_facts
+from equivoc.report.wording import amount, probability
+from equivoc.study.assess import Assessment
+
+CHART_CONFIG = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": 500, "titlePadding": 8},
+    "legend": {"labelFontSize": 12.5, "symbolSize": 260, "labelLimit": 260},
+}
+
+
+def facts_of(
+    result: Any,
+    *,
+    unit: str = "",
+    record_values: bool = False,
+    title: str | None = None,
+    date: str | None = None,
+) -> dict[str, Any]:
+    """The facts of an assessment or of a study, ready for JSON."""
+    if isinstance(result, Assessment):
+        return assessment_facts(result, unit=unit, record_values=record_values, title=title, date=date)
+    return study_facts(result, unit=unit, title=title, date=date)
+
+
+def write_report(
+    result: Any,
+    path: str | os.PathLike[str],
+    *,
+    study: StudyResult | None = None,
+    unit: str = "",
+    record_values: bool = False,
+    title: str | None = None,
+    date: str | None = None,
+) -> Path:
+    """Write the report of an assessment (with a ``study`` beside it, if given) or of a study.
+
+    The file is there whole or not at all; the same result gives the same bytes unless a ``date`` is given.
+    """
+    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date)
+    if facts["kind"] == "assessment":
+        compared = None if study is None else study_facts(study, unit=unit)
+        page = render(facts, compared, None if study is None else study.plot())
+    else:
+        page = render(None, facts, result.plot())
+    return write_page(page, path)
+
+
+def write_page(page: str, path: str | os.PathLike[str]) -> Path:
+    """Write the page whole or not at all; InputError says why it cannot be written."""
+    path = Path(path)
+    with replacing(path) as temporary:
+        temporary.write_bytes(page.encode("utf-8", "replace"))
+    return path
+
+
+def render(
+    assessment: dict[str, Any] | None,
+    study: dict[str, Any] | None = None,
+    study_chart: alt.TopLevelMixin | None = None,
+) -> str:
+    """The page of these facts. A study's own chart comes from the study."""
+    charts = {} if assessment is None else assessment_figures(assessment)
+    if study_chart is not None:
+        charts["study"] = study_chart
+    scripts = {"bundle": _bundle(), "start": _text("page.js")}
+    template = _environment().get_template("page.html.jinja")
+    page: str = template.render(
+        facts=assessment or study,
+        assessment=assessment,
+        study=study,
+        charts={name: _spec(chart) for name, chart in charts.items()},
+        style=Markup(_text("page.css")),
+        scripts={name: Markup(script) for name, script in scripts.items()},
+        policy=_policy(list(scripts.values())),
+    )
+    return page
+
+
+def _policy(scripts: list[str]) -> str:
+    """Nothing from anywhere, and of scripts these alone."""
+    named = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+        f"script-src {named}; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_text),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "amount": amount,
+        "figure": _figure,
+        "json": _inert_json,
+        "percent": _percent,
+        "picture": _picture,
+        "probability": probability,
+        "thousands": "{:,}".format,
+    }
+    return environment
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"
+
+
+def _figure(value: Any) -> str:
+    """A table's entry: a number with as many digits as tell something, anything else as it is."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        size = abs(value)
+        decimals = 0 if size >= 1000 else 1 if size >= 100 else 3
+        return f"{value:,.{decimals}f}" if size >= 0.001 or not size else f"{value:.2g}"
+    return str(value)
+
+
+def _inert_json(fact: Any) -> Markup:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(fact, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    with alt.data_transformers.enable("default", max_rows=None):
+        spec: dict[str, Any] = chart.to_dict()
+    spec["config"] = {**spec.get("config", {}), **CHART_CONFIG}
+    return spec
+
+
+def _picture(spec: dict[str, Any]) -> str:
+    """The chart as a still picture, for readers without scripts."""
+    svg = vl_convert.vegalite_to_svg({**spec, "background": "white"}, vl_version=_vega_lite())
+    # Clips are numbered on through the process; anew for each picture, the same facts give the same bytes.
+    numbers: dict[str, str] = {}
+    svg = re.sub(
+        r'(?<=id="clip)\d+(?=")|(?<=url\(#clip)\d+(?=\))',
+        lambda found: numbers.setdefault(found[0], str(len(numbers))),
+        svg,
+    )
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed: what draws the charts."""
+    make: Any = vl_convert.javascript_bundle  # its stub asks for a snippet that it does not need
+    bundle: str = make(vl_version=_vega_lite())
+    return bundle.replace("\r\n", "\n").replace(
+        "\r", "\n"
+    )  # as a parser reads it, lest the hash be another's
+
+
+def _vega_lite() -> str:
+    """The version of Vega-Lite that Altair writes: v6.4 of v6.4.1."""
+    return ".".join(alt.SCHEMA_VERSION.split(".")[:2])
+
+
+def _text(name: str) -> str:
+    return files("equivoc.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

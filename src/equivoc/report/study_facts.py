@@ -1,0 +1,68 @@
+"""The facts of a study: its table over replicates, and what was varied."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from equivoc.report.facts import versions
+from equivoc.report.plain import plain
+from equivoc.report.wording import listed
+
+
+class StudyResult(Protocol):
+    """What the report needs of a study."""
+
+    @property
+    def frame(self) -> Any:
+        """One row per technique × parameter × known size × replicate."""
+
+    def summary(self) -> Any:
+        """Averaged over replicates, with standard errors: a pandas frame."""
+
+    def plot(self) -> Any:
+        """An Altair chart."""
+
+
+COLUMNS = {
+    "technique": "technique",
+    "parameters": "its parameters",
+    "known_size": "keys known",
+    "replicates": "replicates",
+    "h0": "H0, bits, per class",
+    "area": "area, per class",
+    "h0_record": "H0, bits, per person",
+    "area_record": "area, per person",
+}
+"""What the table's columns are called on the page; others keep their names."""
+
+
+def study_facts(
+    result: StudyResult, *, unit: str = "", title: str | None = None, date: str | None = None
+) -> dict[str, Any]:
+    """All that the report of a study says."""
+    frame, summary = result.frame, result.summary()
+    # What names a cell may have become the index of a frame of averages.
+    if any(name is not None for name in summary.index.names):
+        summary = summary.reset_index()
+    techniques = list(dict.fromkeys(frame["technique"].tolist()))
+    told: dict[str, Any] = plain(
+        {
+            "kind": "study",
+            "title": title or f"Disclosure risk of {listed(techniques)} compared",
+            "question": "How does what an intruder still does not know depend on the technique, on its parameters, "
+            "and on how many keys she knows?",
+            "techniques": techniques,
+            "cells": len(frame),
+            "replicates": frame["replicate"].nunique(),
+            "known_sizes": sorted(set(frame["known_size"].tolist())),
+            "unit": unit,
+            "summary": {
+                "columns": [{"name": str(c), "label": COLUMNS.get(str(c), str(c))} for c in summary.columns],
+                "rows": [list(row) for row in summary.itertuples(index=False, name=None)],
+            },
+            "versions": versions(),
+            "seed": getattr(result, "seed", None),
+            "date": date,
+        }
+    )
+    return told

@@ -1,0 +1,153 @@
+"""What the figures say, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
+"""By how much the area falls, and what that is called: below a quarter little, from a half on most."""
+
+METHODS = (
+    (
+        "H(ε)",
+        "the least Shannon entropy, in bits, over all ways to merge candidate values that lie at most ε apart: what "
+        "an intruder still does not know when an answer within ε is good enough for her. Higher is safer.",
+    ),
+    ("H0", "H(0): the uncertainty about the exact value, in bits. 0: she knows it. Higher is safer."),
+    (
+        "Area A",
+        "the integral of H(ε) over all ε, in bits × the attribute's unit: the uncertainty about the value at every "
+        "tolerance. Higher is safer.",
+    ),
+    ("Mean entropy", "the area divided by the width of the domain, in bits. Higher is safer."),
+    (
+        "Hit rate V(ε)",
+        "the largest probability that one window of length ε holds: the chance, by the intruder's own reckoning, that "
+        "her best guess is within ±ε/2. Lower is safer.",
+    ),
+    (
+        "True-hit rate",
+        "the share of people whose true value lies in that best window. Below the hit rate, she is surer than she "
+        "should be; above it, less sure than she could be. Lower is safer.",
+    ),
+    (
+        "Averages",
+        "are over people unless said otherwise: each class of people who agree on the known keys counts as often as "
+        "it has members. It is the risk of a person picked at random.",
+    ),
+    (
+        "Baselines",
+        "“without the release” is what the intruder expects beforehand; “published as it is” is what she would have "
+        "if the file were released unchanged. “Left” is a figure divided by the one without the release.",
+    ),
+    (
+        "Contributions",
+        "are Shapley values: what learning a key takes from H0, averaged over all orders of learning the known keys. "
+        "They sum to what knowing all of them takes away.",
+    ),
+    (
+        "Verdict",
+        "“little” is given away if the area falls by less than a quarter, “a good part” if by less than a half, "
+        "“most” otherwise. It is about the average person: see the distribution over people for the worst off.",
+    ),
+)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as one reads them out.
+
+    >>> listed(["age", "sex", "race"])
+    'age, sex and race'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def amount(value: float, unit: str = "") -> str:
+    """A number of the attribute's unit; a unit of one letter sticks to it.
+
+    >>> amount(5, "K"), amount(12345.5, "cents"), amount(0.25)
+    ('5K', '12,345.5 cents', '0.25')
+    """
+    number = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return f"{number}{unit}" if len(unit) == 1 else f"{number} {unit}".rstrip()
+
+
+def probability(value: float) -> str:
+    """Two decimals, or as many as it takes not to say 0.00 or 1.00 of what is neither.
+
+    >>> probability(0.414), probability(0.0004), probability(0.9996), probability(1.0)
+    ('0.41', '0.0004', '0.9996', '1.00')
+    """
+    for decimals in range(2, 7):
+        told = f"{value:.{decimals}f}"
+        if value in (0.0, 1.0) or 0.0 < float(told) < 1.0:
+            return told
+    return f"{value:.2g}"
+
+
+def question(confidential: str, known: Sequence[str], technique: str) -> str:
+    knows = f"knows a person's {listed(known)}" if known else "knows nothing else about a person"
+    return (
+        f"Once the data are released by {technique}, how closely can an intruder who {knows} "
+        f"pin down that person's {confidential}?"
+    )
+
+
+def hit_sentence(confidential: str, known: Sequence[str], hit: dict[str, Any], unit: str) -> str:
+    """“Knowing age and sex, an intruder is within ±5K of a random person's salary with probability 0.41.”"""
+    knowing = f"Knowing {listed(known)}" if known else "Knowing nothing else"
+    close = (
+        f"is within ±{amount(hit['within'], unit)} of a random person's {confidential}"
+        if hit["eps"]
+        else f"names a random person's exact {confidential}"
+    )
+    return f"{knowing}, an intruder {close} with probability {probability(hit['release'])}."
+
+
+def beside_sentence(hit: dict[str, Any]) -> str:
+    return (
+        f"Without the release it would be {probability(hit['prior'])}; had the file been published as it is, "
+        f"{probability(hit['unprotected'])}. Held against the true values, her best guess is that close for "
+        f"{hit['true_hit']:.1%} of the people."
+    )
+
+
+def verdict_words(given_away: float) -> str:
+    return next(words for below, words in VERDICTS if given_away < below)
+
+
+def headline(words: str, certain: int, records: int) -> str:
+    """The answer in one line: the average person, and those worst off.
+
+    >>> headline("little", 2, 100)
+    'On average little is given away, but of 2 people (2.0%) the intruder is certain.'
+    """
+    if not certain:
+        return f"On average {words} is given away, and there is nobody of whom the intruder is certain."
+    many = "1 person" if certain == 1 else f"{certain:,} people"
+    joined = "and" if words == "most" else "but"
+    return f"On average {words} is given away, {joined} of {many} ({certain / records:.1%}) the intruder is certain."
+
+
+def verdict_sentence(left: float, left_unprotected: float) -> str:
+    return (
+        f"An intruder is left with {left:.0%} of the uncertainty she has without the release. "
+        f"The file published as it is would leave {left_unprotected:.0%}."
+    )
+
+
+def assumptions(*, uniform_prior: bool, weights: bool, given_domain: str) -> list[str]:
+    told = [
+        "The target is in the file, and the intruder knows how many people of the file agree with what she knows.",
+        "She knows the true values of the known keys; a missing key is a value like any other.",
+        f"She knows which values the confidential attribute can take ({given_domain}).",
+        "Without the release she holds all of these equally likely."
+        if uniform_prior
+        else "Without the release she expects the distribution that was given as publicly known.",
+        "She knows how the release was made.",
+    ]
+    if weights:
+        told.append("Survey weights are not used: the figures are about the people of the file.")
+    return told

@@ -1,0 +1,49 @@
+"""The way out: what a result offers to the eye and to others.
+
+A person holds a result and asks it for its report, so the methods must be here; how a report is made is none of this
+layer's business. This file is the only one that looks up, to `equivoc.report`, and only when it is asked; the test of
+import directions names it and no other.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+
+class Reported:
+    """A result with ``facts``, a ``report``, and a picture of itself in notebooks."""
+
+    def facts(self, *, unit: str = "", record_values: bool = False) -> dict[str, Any]:
+        """What the report says, as a plain dict that is ready for JSON.
+
+        ``unit`` is the confidential attribute's, such as "K". Classes of fewer than 3 people have their key values
+        withheld unless ``record_values`` is true.
+        """
+        from equivoc.report.page import facts_of
+
+        return facts_of(self, unit=unit, record_values=record_values)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        unit: str = "",
+        record_values: bool = False,
+        title: str | None = None,
+        date: str | None = None,
+    ) -> Path:
+        """Write one self-contained HTML page, to be read offline; it is there whole or not at all.
+
+        ``unit`` and ``record_values`` are those of `facts`. ``date`` is printed as given; without it the same result
+        gives the same bytes.
+        """
+        from equivoc.report.page import write_report
+
+        return write_report(self, path, unit=unit, record_values=record_values, title=title, date=date)
+
+    def _repr_html_(self) -> str:
+        from equivoc.report.notebook import notebook_summary
+
+        return notebook_summary(self)

@@ -1,0 +1,36 @@
+"""The mass at which an older window start overtakes a newer one, against the equation that defines it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equivoc.measure.overtaking import overtaking_table
+from equivoc.measure.window_kernels import NEVER, overtaken_after
+
+
+def gain(u: float, apart: float) -> float:
+    """φ(u + apart) − φ(u) with φ(q) = −q ln q, without cancellation."""
+    return -apart * math.log(u + apart) - u * math.log1p(apart / u)
+
+
+@settings(max_examples=500)
+@given(st.floats(-8, 12), st.floats(-12, -0.1))
+def test_it_solves_the_equation(ratio_exponent: float, apart_exponent: float) -> None:
+    apart = 10.0**apart_exponent
+    u = apart * 10.0**ratio_exponent
+    found = overtaken_after(gain(u, apart), apart, overtaking_table())
+    # As v = u/apart vanishes, y = −v ln v does too, and rounding of y is all that is left of v.
+    assert found == pytest.approx(u, rel=4e-10, abs=apart * 1e-13)
+
+
+def test_starts_that_never_or_always_lead() -> None:
+    table = overtaking_table()
+    assert overtaken_after(1.0, 0.1, table) == -1.0  # the newer one costs more than it could ever win back
+    assert overtaken_after(-30.0, 0.1, table) == NEVER
+    assert overtaken_after(-1e-3, 0.0, table) == NEVER  # nothing between them: the cheaper one leads for good
+    assert overtaken_after(0.0, 0.0, table) == -1.0
+    assert overtaken_after(1e-3, 0.0, table) == -1.0

@@ -82,7 +82,7 @@ def _write(done: StudyResult, judged: list[Claim], folder: Path) -> list[Path]:
         "worked_example": curve([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05]).plot(),
         "two_salaries": curve_chart({"77K or 80K": close, "50K or 107K": far}, unit="thousand"),
         "figure2": done.plot(),
-        "figure4": noise_figure(summary, confidential=done.facts["data"]["confidential"]),
+        "figure4": noise_figure(summary, confidential=done.made_of["data"]["confidential"]),
     }
     written = []
     for name, chart in charts.items():

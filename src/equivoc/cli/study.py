@@ -80,7 +80,7 @@ def _facts(done: StudyResult, written: dict[str, Path]) -> dict[str, Any]:
     return {
         "cells": len(done.cells),
         "seconds": float(done.frame["seconds"].sum()),
-        "study": done.facts,
+        "study": done.made_of,
         "summary": rows,
         "files": {name: str(path) for name, path in written.items()},
     }
@@ -92,10 +92,10 @@ def _print(done: StudyResult, written: dict[str, Path]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    data = done.facts["data"]
+    data = done.made_of["data"]
     console.print(
-        f"{data['records']:,} records, {len(data['keys'])} keys; {len(done.facts['techniques'])} techniques × "
-        f"{done.facts['replicates']} replicates; {done.frame['seconds'].sum():.1f} s of computing."
+        f"{data['records']:,} records, {len(data['keys'])} keys; {len(done.made_of['techniques'])} techniques × "
+        f"{done.made_of['replicates']} replicates; {done.frame['seconds'].sum():.1f} s of computing."
     )
     summary = done.summary()
     sizes = sorted({summary["known_size"].min(), summary["known_size"].max()})

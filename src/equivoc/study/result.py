@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from equivoc.study.cell import CellResult, Figures
 from equivoc.study.fingerprint import Facts
 from equivoc.study.store import open_to_read
+from equivoc.study.way_out import Reported
 
 if TYPE_CHECKING:
     import altair
@@ -22,23 +23,28 @@ MEASURES = list(Figures._fields[1:])
 
 
 @dataclass(frozen=True, eq=False)
-class StudyResult:
+class StudyResult(Reported):
     """The results of a study, or of as much of it as is done.
 
     ``h0`` and ``h0_record`` are in bits, ``area`` and ``area_record`` in bits × the confidential attribute's unit; less
     is riskier. The first of each pair counts every class once (the paper's average), the second every person once.
     """
 
-    facts: Facts = field(repr=False)
+    made_of: Facts = field(repr=False)
     """What the study is made of: data, techniques, knowledge, replicates, seed, version."""
     cells: Sequence[CellResult] = field(repr=False)
     folder: Path | None = None
     """Where the store is."""
 
     @property
+    def seed(self) -> int:
+        """The seed that all releases come from."""
+        return int(self.made_of["seed"])
+
+    @property
     def total(self) -> int:
         """How many cells the whole study has."""
-        return len(self.facts["techniques"]) * int(self.facts["replicates"])
+        return len(self.made_of["techniques"]) * int(self.made_of["replicates"])
 
     @property
     def complete(self) -> bool:
@@ -54,7 +60,7 @@ class StudyResult:
         """
         import pandas as pd
 
-        place = {notation: i for i, notation in enumerate(self.facts["techniques"])}
+        place = {notation: i for i, notation in enumerate(self.made_of["techniques"])}
         rows = sorted(
             (
                 (place[cell.key.technique], figures.known_size, cell.key.replicate, figures, cell)
@@ -104,12 +110,12 @@ class StudyResult:
         """
         from equivoc.study.figure import study_chart
 
-        return study_chart(self.summary(), confidential=self.facts["data"]["confidential"], per=per)
+        return study_chart(self.summary(), confidential=self.made_of["data"]["confidential"], per=per)
 
     def __repr__(self) -> str:
-        data = self.facts["data"]
+        data = self.made_of["data"]
         return (
-            f"<StudyResult: {len(self.facts['techniques'])} techniques × {self.facts['replicates']} replicates, "
+            f"<StudyResult: {len(self.made_of['techniques'])} techniques × {self.made_of['replicates']} replicates, "
             f"{len(self.cells)} of {self.total} cells done; {data['records']:,} records, "
             f"{len(data['keys'])} keys, confidential {data['confidential']}>"
         )

@@ -74,7 +74,7 @@ class Study:
         ]
 
     @cached_property
-    def facts(self) -> Facts:
+    def made_of(self) -> Facts:
         """Everything that the results depend on, as plain data."""
         notations = [technique.notation for technique in self.techniques]
         known = self._knowledge.facts()
@@ -103,14 +103,14 @@ class Study:
         kind = checked_kind(progress)
         workers = _whole("workers", workers, least=1)
         folder = None if store is None else Path(store)
-        with nullcontext() if folder is None else open_store(folder, self.facts) as opened:
+        with nullcontext() if folder is None else open_store(folder, self.made_of) as opened:
             cells = [] if opened is None else opened.cells()
             there = {cell.key for cell in cells}
             missing = [key for key in self.cells if key not in there]
             if missing:
                 with _interruptible(opened, len(self.cells)):
                     self._compute(missing, cells, opened, workers=min(workers, len(missing)), kind=kind)
-        return StudyResult(self.facts, tuple(cells), folder)
+        return StudyResult(self.made_of, tuple(cells), folder)
 
     def _compute(
         self, missing: list[CellKey], cells: list[CellResult], store: Store | None, *, workers: int, kind: str

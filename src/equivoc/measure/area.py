@@ -27,7 +27,7 @@ FINEST_LEVEL = 52
 """Beyond this many halvings ε would be finer than double precision."""
 PLACES = 8
 """How many upper bounds an interval of ε gets."""
-WORTH = 0.5
+WORTH = 0.7
 """An interval is halved along with the best one if that gains at least this share per work."""
 
 
@@ -108,16 +108,13 @@ class _Bounds:
         groups = self.groups(level + FINER)
         low, peaks = self._below(groups, right)
         low = max(low, floor)
-        high, total = self.h0, 0.0
+        high = self.h0
         if level + FINER >= self.finest and k > 0:
             # Groups are single values now, so this is H itself: however fine, the bounds must come together.
             high = self._below(groups, left)[0]
-        for place in range(PLACES):
-            eps = left + width * (place / PLACES)
-            if eps > 0.0:
-                high = min(high, kernels.above(self.values, self.cumulative, groups.begins, peaks, eps))
-            total += max(high, low)
-        mean = total / PLACES
+        mean = kernels.mean_above(
+            self.values, self.cumulative, groups.begins, peaks, left, width, PLACES, high, low
+        )
         return _Interval(level, k, low, (mean - low) * width, float(len(groups.lows)))
 
 
@@ -139,7 +136,7 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
             # Of the intervals, those first whose halving gains most for its work; as many as the gap needs.
             gain = gaps / np.array([i.work for i in intervals])
             order = np.argsort(-gain, kind="stable")
-            needed = gap - 0.9 * tolerance * low
+            needed = gap - 0.99 * tolerance * low
             count = int(np.searchsorted(np.cumsum(gaps[order]) * 0.5, needed)) + 1
             worth = (t for t in order[:count].tolist() if gain[t] >= WORTH * gain[order[0]])
             chosen = {t for t in worth if intervals[t].level < FINEST_LEVEL}

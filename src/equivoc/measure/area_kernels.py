@@ -138,3 +138,18 @@ def above(x, cum, begins, peaks, eps):
         done = stop
     cost += _between(x, cum, done, n, eps, chain, chain_cost)
     return min(cost, _between(x, cum, 0, n, eps, chain, chain_cost))
+
+
+@njit(cache=True, nogil=True)
+def mean_above(x, cum, begins, peaks, left, width, places, high, low):
+    """An upper bound of the mean of H over [left, left + width], from bounds at evenly spaced places in it.
+
+    ``high`` bounds H from above at ``left``, ``low`` from below at the right end.
+    """
+    total = 0.0
+    for place in range(places):
+        eps = left + width * (place / places)
+        if eps > 0.0:
+            high = min(high, above(x, cum, begins, peaks, eps))
+        total += max(high, low)
+    return total / places

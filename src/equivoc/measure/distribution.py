@@ -95,7 +95,7 @@ def check_spread(ascending: Floats) -> None:
 
 
 def _sorted_and_merged(x: Floats, p: Floats) -> tuple[Floats, Floats]:
-    order = np.argsort(x, kind="stable")
+    order = np.argsort(x)
     x, p = x[order], p[order]
     first = np.flatnonzero(np.concatenate(([True], x[1:] != x[:-1])))
     if len(first) == len(x):

@@ -177,6 +177,10 @@ def distinct_rows(rows: Rows) -> tuple[Ints, Ints]:
 
     prints = np.empty(len(rows), np.uint64)
     kernels.row_hashes(rows.weights, rows.positions, rows.bounds, prints)
+    ascending = np.sort(prints)
+    if not (ascending[1:] == ascending[:-1]).any():  # no two alike: nothing to gather
+        every = np.arange(len(rows))
+        return every, every
     _, representative, of = np.unique(prints, return_index=True, return_inverse=True)
     same = np.empty(len(rows), np.bool_)
     kernels.same_rows(rows.weights, rows.positions, rows.bounds, representative[of], same)

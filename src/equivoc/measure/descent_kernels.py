@@ -55,25 +55,33 @@ def _least_sum(cost, table, row, begin, end):
 
 @njit(cache=True, nogil=True)
 def _plain_level(x, table, limit, cost, width):
-    """H in nats and the widest window, by the plain recurrence; of equal costs, the narrower windows."""
+    """H in nats by the plain recurrence, and the widest window of the optimal partition with the narrowest windows.
+
+    ``width[j]`` becomes the widest window from boundary j on in an optimal partition; most boundaries are in none.
+    """
     n = len(x)
     cost[0] = 0.0
-    width[0] = 0.0
     k = 0
     for i in range(1, n + 1):
         while x[i - 1] - x[k] > limit:
             k += 1
+        cost[i] = _least_sum(cost, table, (i * (i - 1)) // 2, k, i)
+        width[i] = np.inf
+    width[0] = np.inf
+    width[n] = 0.0
+    for i in range(n, 0, -1):
+        after = width[i]
+        if after == np.inf:
+            continue
         row = (i * (i - 1)) // 2
-        least = _least_sum(cost, table, row, k, i)
-        widest = np.inf
+        most = cost[i] + TIE
+        end = x[i - 1]
         j = i - 1
-        while j >= k and x[i - 1] - x[j] < widest:
-            if cost[j] + table[row + j] < least + TIE:
-                widest = min(widest, max(width[j], x[i - 1] - x[j]))
+        while j >= 0 and end - x[j] <= limit:
+            if cost[j] + table[row + j] <= most:
+                width[j] = min(width[j], max(end - x[j], after))
             j -= 1
-        cost[i] = least
-        width[i] = widest
-    return cost[n], width[n]
+    return cost[n], width[0]
 
 
 @njit(cache=True, nogil=True)

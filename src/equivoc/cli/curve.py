@@ -125,8 +125,10 @@ def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
 
 def _draw(result: Curve, plot: Path) -> None:
     try:
-        kind = plot.suffix.lower()[1:]
-        result.plot().save(str(plot), format=kind, scale_factor=2 if kind == "png" else 1)
+        if plot.suffix.lower() == ".png":
+            result.plot().save(str(plot), format="png", scale_factor=2)
+        else:
+            result.plot().save(str(plot), format="svg")
     except OSError as problem:
         raise InputError(f"--plot {plot} cannot be written: {problem.strerror}.") from None
 

@@ -125,3 +125,18 @@ def test_whole_curve_beyond_the_small_table(values: str, probabilities: str) -> 
     low, high = eq.curve(x, p, tolerance=1e-3).area_bounds
     assert low <= c.area * (1 + 1e-12)
     assert c.area <= high * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("heavy", [1.0, 3.0])
+def test_every_jump_where_most_partitions_tie(heavy: float) -> None:
+    """Equal probabilities on more than 256 neighbouring integers: H at every ε, and a jump wherever it changes."""
+    n = 260
+    x, weights = np.arange(float(n)), np.ones(n)
+    weights[[3, 100, 101]] = heavy
+    p = weights / weights.sum()
+    levels = np.array([vectorised_entropy(x, p, eps) for eps in range(n - 1)] + [0.0])
+    jumps = np.flatnonzero(np.concatenate(([True], np.diff(levels) < -1e-10)))
+    c = eq.curve(x, p)
+    assert c.epsilons.tolist() == jumps.tolist()
+    assert c.entropies == pytest.approx(levels[jumps], abs=1e-10)
+    assert c.area == pytest.approx(levels.sum(), rel=1e-10)

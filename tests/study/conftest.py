@@ -36,7 +36,7 @@ def people_of() -> Callable[[pd.DataFrame], eq.Microdata]:
 
 @pytest.fixture(scope="session")
 def frame() -> pd.DataFrame:
-    return frame_of(120)
+    return frame_of(200)
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def test_lists_expand_to_a_grid(plan: Path) -> None:
     ]
     assert (study.replicates, study.seed, study.known_sizes) == (3, 11, (0, 1, 2, 3))
     assert study.people.values.tolist() == list(range(10, 110, 10))
-    assert len(study.people) == 120
+    assert len(study.people) == 200
 
 
 def test_a_plan_may_be_short(plan: Path) -> None:

@@ -12,7 +12,7 @@ from equivoc.measure.distribution import Distribution, Floats, one_tolerance
 from equivoc.measure.overtaking import overtaking_table
 
 NATS_PER_BIT = log(2.0)
-TWO_THREADS_FROM = 50_000
+TWO_THREADS_FROM = 150_000
 """Below this many values, starting a second thread costs more than it saves."""
 
 

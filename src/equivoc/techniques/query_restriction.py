@@ -61,7 +61,8 @@ class QueryRestriction(Technique):
             group[order] = exact.block
             channel = exact.probabilities
         else:
-            spans, group[order] = np.unique(candidate_span(values, in_order), axis=0, return_inverse=True)
+            spans, span_of = np.unique(candidate_span(values, in_order), axis=0, return_inverse=True)
+            group[order] = span_of.reshape(-1)  # NumPy 2.0.0 returns it as a column
             place = np.arange(len(values))
             inside = (place >= spans[:, :1]) & (place < spans[:, 1:])
             channel = inside / inside.sum(axis=1, keepdims=True)

@@ -62,7 +62,9 @@ def test_break_points(posterior: Posterior) -> None:
         assert c.epsilons[-1] == c.eps_max
     assert (np.diff(c.epsilons) > 0).all()
     assert (np.diff(c.entropies) < 0).all()
-    assert (np.diff(c.entropies)[1:] < -9e-13).all()  # smaller steps are rounding; the first one ends at h0 itself
+    assert (
+        np.diff(c.entropies)[1:] < -9e-13
+    ).all()  # smaller steps are rounding; the first one ends at h0 itself
     assert c(c.epsilons) == pytest.approx(c.entropies, abs=BITS)
     support = posterior.support
     differences = {b - a for i, a in enumerate(support) for b in support[i:]}

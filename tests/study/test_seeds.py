@@ -81,7 +81,9 @@ def test_a_worker_that_dies_is_said_in_a_sentence(people: eq.Microdata) -> None:
 
 def test_a_technique_that_cannot_be_used_on_the_data_is_named(people: eq.Microdata) -> None:
     study = eq.Study(people, techniques=[eq.QueryRestriction(size=300)], replicates=2)
-    with pytest.raises(eq.InputError, match=r"query-restriction:size=300, replicate [01]: .*only 200 records"):
+    with pytest.raises(
+        eq.InputError, match=r"query-restriction:size=300, replicate [01]: .*only 200 records"
+    ):
         study.run(workers=2, progress=False)
 
 

@@ -21,9 +21,7 @@ from equivoc.cli.people_options import (
     Seed,
     TechniqueNotation,
     Weights,
-    names,
-    numbers,
-    people_from,
+    assessment_from,
 )
 from equivoc.errors import InputError
 from equivoc.files import new_folder, replacing
@@ -60,14 +58,9 @@ def assess(
 
     Example: equivoc assess people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
-    from equivoc.study.assess import assess as measure
-    from equivoc.techniques.notation import technique_from
-
     if file_format not in ("csv", "parquet"):
         raise InputError(f"--format {file_format}: choose csv or parquet.")
-    chosen = technique_from(technique)
-    tolerances = None if eps is None else numbers("--eps", eps)
-    table = people_from(
+    result = assessment_from(
         people,
         confidential=confidential,
         keys=keys,
@@ -75,13 +68,15 @@ def assess(
         round_to=round_to,
         weights=weights,
         drop_missing=drop_missing,
+        technique=technique,
+        known=known,
+        eps=eps,
+        seed=seed,
     )
-    asked = names(known) if known is not None else list(table.keys)
-    result = measure(table, chosen, known=asked, seed=seed, eps=tolerances)
     summary = result.summary
     written = [] if out is None else _write(result, out, file_format)
     if as_json:
-        print(json.dumps({**summary, "seed": seed, "dropped": table.dropped}, indent=2))
+        print(json.dumps({**summary, "seed": seed, "dropped": result.people.dropped}, indent=2))
         return
     _print(result, summary, written)
 

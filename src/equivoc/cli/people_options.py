@@ -11,6 +11,7 @@ from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
+    from equivoc.study.assess import Assessment
 
 PeopleFile = Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
 Confidential = Annotated[str, typer.Option(help="The confidential column (numbers).")]
@@ -58,6 +59,39 @@ def people_from(
         weights=weights,
         drop_missing=drop_missing,
     )
+
+
+def assessment_from(
+    path: Path,
+    *,
+    confidential: str,
+    keys: str,
+    domain: str | None,
+    round_to: float | None,
+    weights: str | None,
+    drop_missing: bool,
+    technique: str,
+    known: str | None,
+    eps: str | None,
+    seed: int,
+) -> Assessment:
+    """The assessment that the options describe; what is wrong with the words is said before the file is read."""
+    from equivoc.study.assess import assess
+    from equivoc.techniques.notation import technique_from
+
+    chosen = technique_from(technique)
+    tolerances = None if eps is None else numbers("--eps", eps)
+    people = people_from(
+        path,
+        confidential=confidential,
+        keys=keys,
+        domain=domain,
+        round_to=round_to,
+        weights=weights,
+        drop_missing=drop_missing,
+    )
+    asked = names(known) if known is not None else list(people.keys)
+    return assess(people, chosen, known=asked, seed=seed, eps=tolerances)
 
 
 def names(text: str) -> list[str]:

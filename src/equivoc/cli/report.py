@@ -20,9 +20,7 @@ from equivoc.cli.people_options import (
     Seed,
     TechniqueNotation,
     Weights,
-    names,
-    numbers,
-    people_from,
+    assessment_from,
 )
 from equivoc.errors import InputError
 from equivoc.files import replacing
@@ -57,17 +55,12 @@ def report(
 
     Example: equivoc report people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
-    from equivoc.study.assess import assess
-    from equivoc.techniques.notation import technique_from
-
     for path in filter(None, (out, json_file)):
         if not path.parent.is_dir():
             raise InputError(f"{path} cannot be written: {path.parent} is not a folder.")
         if path.is_dir():
             raise InputError(f"{path} cannot be written: it is a folder.")
-    chosen = technique_from(technique)
-    tolerances = None if eps is None else numbers("--eps", eps)
-    table = people_from(
+    result = assessment_from(
         people,
         confidential=confidential,
         keys=keys,
@@ -75,9 +68,11 @@ def report(
         round_to=round_to,
         weights=weights,
         drop_missing=drop_missing,
+        technique=technique,
+        known=known,
+        eps=eps,
+        seed=seed,
     )
-    asked = names(known) if known is not None else list(table.keys)
-    result = assess(table, chosen, known=asked, seed=seed, eps=tolerances)
     from equivoc.report.page import facts_of, render, write_page
 
     facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date)

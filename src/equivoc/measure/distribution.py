@@ -43,10 +43,7 @@ class Distribution:
     @property
     def cumulative(self) -> Floats:
         """P_0 = 0, P_1, …, P_n: the running sums of the probabilities."""
-        sums = np.empty(len(self.values) + 1)
-        sums[0] = 0.0
-        np.cumsum(self.probabilities, out=sums[1:])
-        return sums
+        return running_sums(self.probabilities)
 
     @property
     def shannon(self) -> float:
@@ -83,6 +80,14 @@ class Distribution:
             x, p = _sorted_and_merged(x, p)
         check_spread(x)
         return cls(x, p)
+
+
+def running_sums(probabilities: Floats) -> Floats:
+    """0, and the sum of the first 1, 2, … of them."""
+    sums = np.empty(len(probabilities) + 1)
+    sums[0] = 0.0
+    np.cumsum(probabilities, out=sums[1:])
+    return sums
 
 
 def check_spread(ascending: Floats) -> None:

@@ -35,6 +35,7 @@ from numba import njit
 import equivoc as eq
 from equivoc.measure.overtaking import overtaking_table
 from equivoc.measure.prefix_kernels import least_costs
+from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
 from equivoc.measure.window_kernels import reach, window_starts
 
 SHARES_OF_RANGE = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -176,7 +177,10 @@ def against_plain(sizes: Sizes) -> Iterator[Line]:
     first = window_starts(x, eps)
     # D where an optimal partition may have a boundary: enough for the plain recurrence to begin in the middle.
     limit = reach(x[0], x[-1], eps)
-    starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(cum, x, x, limit, overtaking_table(), n)
+    doubles, integers = np.empty((DOUBLES, n + 2)), np.empty((INTEGERS, n + 2), np.int32)
+    starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
+        cum, x, x, limit, overtaking_table(), n, doubles, integers
+    )
     cost = np.full(n + 1, np.inf)
     cost[starts] = start_cost[: len(starts)]
     cost[ends] = np.minimum(cost[ends], end_cost[: len(ends)])

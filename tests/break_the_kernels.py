@@ -104,8 +104,8 @@ FAULTS = [
     Fault(
         "turns: boundaries from which the last value is reached",
         TURNS,
-        "reached_from[np.int64(k2) :] = last",
-        "reached_from[np.int64(k2) + 1 :] = last",
+        "reached_from[np.int64(k2) : len(lows) + 1] = last",
+        "reached_from[np.int64(k2) + 1 : len(lows) + 1] = last",
     ),
     Fault(
         "best window: a difference equal to the limit is left out",
@@ -272,8 +272,8 @@ FAULTS = [
     Fault(
         "halves: prefixes end too early",
         "entropy.py",
-        "limit, overtaking_table(), high\n",
-        "limit, overtaking_table(), low\n",
+        "limit, overtaking_table(), high,",
+        "limit, overtaking_table(), low,",
     ),
     Fault(
         "halves: starts and ends not exchanged",

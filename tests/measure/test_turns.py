@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivoc.measure.turn_kernels import turns
+from equivoc.measure.turn_kernels import DOUBLES, INTEGERS, turns
 
 
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=40, unique=True), st.integers(0, 59))
@@ -18,12 +18,13 @@ def test_starts_and_ends(values: list[int], limit: int) -> None:
     furthest = {j: max(i for k, i in covered if k == j) for j in range(n)}
     cum = np.arange(n + 1) / n
 
-    starts, ends, start_mass, end_mass, before, after = turns(x, x, cum, float(limit))
+    doubles, integers = np.empty((DOUBLES, n + 2)), np.empty((INTEGERS, n + 2), np.int32)
+    starts, ends, start_mass, end_mass, before, after = turns(x, x, cum, float(limit), doubles, integers)
 
     assert starts.tolist() == sorted({*lowest.values(), n})
     assert ends.tolist() == sorted({*furthest.values(), 0})
-    assert start_mass[:-1].tolist() == cum[starts].tolist()
-    assert end_mass[:-1].tolist() == cum[ends].tolist()
+    assert start_mass[: len(starts)].tolist() == cum[starts].tolist()
+    assert end_mass[: len(ends)].tolist() == cum[ends].tolist()
     assert [starts[b] for b in before[1:]] == [lowest[i] for i in starts[1:].tolist()]
     assert [ends[a] for a in after[:-1]] == [furthest[j] for j in ends[:-1].tolist()]
     assert all(ends[b] < starts[a] for a, b in enumerate(before.tolist()) if a > 0)

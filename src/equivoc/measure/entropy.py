@@ -94,9 +94,11 @@ def _reached(x: Floats, boundary: int, limit: float) -> int:
 def _costs_between(x: Floats, p: Floats, limit: float, low: int, high: int) -> tuple[Floats, Floats]:
     """Least costs in nats of the prefixes that end at the boundaries low … high: as starts, and as ends."""
     from equivoc.measure.prefix_kernels import least_costs
+    from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
 
+    doubles, integers = np.empty((DOUBLES, len(x) + 2)), np.empty((INTEGERS, len(x) + 2), np.int32)
     starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
-        running_sums(p), x, x, limit, overtaking_table(), high
+        running_sums(p), x, x, limit, overtaking_table(), high, doubles, integers
     )
     found = []
     for boundaries, costs in ((starts, start_cost), (ends, end_cost)):

@@ -8,20 +8,24 @@ import numpy as np
 from equivoc.measure.candidate_kernels import branching
 from equivoc.measure.logarithm_kernels import phi
 from equivoc.measure.prefix_kernels import least_costs
+from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
 
 
 @branching
 def least_cost(cum, lows, highs, limit, table):
     """H in nats with windows that cover differences up to ``limit`` (less than all)."""
-    start_cost, end_cost, a, b = least_costs(cum, lows, highs, limit, table, len(lows))[5:]
+    doubles, integers = np.empty((DOUBLES, len(lows) + 2)), np.empty((INTEGERS, len(lows) + 2), np.int32)
+    found = least_costs(cum, lows, highs, limit, table, len(lows), doubles, integers)
+    start_cost, end_cost, a, b = found[5:]
     return min(start_cost[a - 1], end_cost[b])
 
 
 @branching
 def least_partition(cum, lows, highs, limit, table):
     """H in nats, and the boundaries of an optimal partition, from the last to 0."""
+    doubles, integers = np.empty((DOUBLES, len(lows) + 2)), np.empty((INTEGERS, len(lows) + 2), np.int32)
     starts, ends, before, start_mass, end_mass, start_cost, end_cost, a, b = least_costs(
-        cum, lows, highs, limit, table, len(lows)
+        cum, lows, highs, limit, table, len(lows), doubles, integers
     )
     a -= 1
     cost = min(start_cost[a], end_cost[b])

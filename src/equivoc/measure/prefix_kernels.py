@@ -98,12 +98,17 @@ def _widest_block(after, last):
 
 
 @branching
-def least_costs(cum, lows, highs, limit, table, far):
-    """S and E of all starts and ends up to the first end at or beyond the boundary ``far``, with their turns."""
-    starts, ends, start_mass, end_mass, before, after = turns(lows, highs, cum, limit)
+def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
+    """S and E of all starts and ends up to the first end at or beyond the boundary ``far``, with their turns.
+
+    What it returns lies in ``doubles`` and ``integers`` (see turn_kernels.py for how much of each).
+    """
+    starts, ends, start_mass, end_mass, before, after = turns(lows, highs, cum, limit, doubles, integers)
     last = len(starts) - 1
-    start_cost, end_cost = np.full(last + 2, np.inf), np.full(last + 2, np.inf)
-    which = np.empty(last + 2, np.int32)
+    start_cost, end_cost = doubles[2], doubles[3]
+    start_cost[: last + 2] = np.inf
+    end_cost[: last + 2] = np.inf
+    which = integers[4]
     which[0] = last + 1  # an end that costs too much to be taken
     while last > 1 and ends[last - 1] >= far:
         last -= 1

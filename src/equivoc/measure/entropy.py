@@ -64,12 +64,11 @@ def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
     middle = n // 2
     low = (middle + int(np.searchsorted(x, x[middle] - limit))) // 2
     high = _reached(x, low, limit)
-    top = _reached(x, high, limit)
+    top, bottom = _reached(x, high, limit), _reached_back(x, low, limit)
 
     def suffixes() -> tuple[Floats, Floats]:
-        backwards = -x[::-1]
-        top = _reached(backwards, n - low, limit)
-        return _costs_between(backwards[:top], p[::-1][:top], limit, n - high, n - low)
+        backwards = -x[bottom:][::-1]
+        return _costs_between(backwards, p[bottom:][::-1], limit, n - high, n - low)
 
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(suffixes)
@@ -88,6 +87,16 @@ def _reached(x: Floats, boundary: int, limit: float) -> int:
     reached = int(np.searchsorted(x, x[boundary] + limit, side="right"))
     while reached < len(x) and x[reached] - x[boundary] <= limit:  # the sum was rounded
         reached += 1
+    return reached
+
+
+def _reached_back(x: Floats, boundary: int, limit: float) -> int:
+    """The furthest boundary that a window which ends at ``boundary`` reaches back to, or one a little beyond."""
+    if boundary == 0:
+        return boundary
+    reached = int(np.searchsorted(x, x[boundary - 1] - limit))
+    while reached > 0 and x[boundary - 1] - x[reached - 1] <= limit:  # the difference was rounded
+        reached -= 1
     return reached
 
 

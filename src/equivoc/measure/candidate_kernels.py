@@ -59,6 +59,14 @@ def _detrended(masses, count, slope):
 
 
 @branching
+def _stretches(first, final):
+    """Where the three stretches begin that start with ``first`` and end with ``final``."""
+    first = min(first, final)
+    second = min(first + NEAR, final)
+    return first, second, min(second + FURTHER, final)
+
+
+@branching
 def can_lead(
     end_cost, end_mass, start_mass, after, slope, begin, stop, listed, count, near, further, rest, gains
 ):
@@ -73,9 +81,7 @@ def can_lead(
         g = 0
         for t in range(t0, t1):
             b = listed[t]
-            first = min(after[b], final)
-            second = min(first + NEAR, final)
-            third = min(second + FURTHER, final)
+            first, second, third = _stretches(after[b], final)
             gains[g] = start_mass[first] - end_mass[b]
             gains[g + 1] = start_mass[second] - end_mass[b]
             gains[g + 2] = start_mass[third] - end_mass[b]
@@ -85,9 +91,7 @@ def can_lead(
         g = 0
         for t in range(t0, t1):
             b = listed[t]
-            first = min(after[b], final)
-            second = min(first + NEAR, final)
-            third = min(second + FURTHER, final)
+            first, second, third = _stretches(after[b], final)
             level = end_cost[b] - slope * end_mass[b]
             listed[kept] = b
             kept += (

@@ -116,7 +116,7 @@ def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
     window, offered, gains = np.empty(room), np.empty(room), np.empty(4 * CHUNK)
     near, further, rest = np.empty(room), np.empty(room), np.empty(room)
     listed, source = np.empty(room, np.int32), np.empty(room, np.int32)
-    until = np.empty(2 * room + 2)
+    known, stack = (start_mass, end_cost, end_mass, before), (np.empty(2 * room + 2), which)
     start_cost[0] = end_cost[0] = 0.0
     older, old, new, begin = 0, 0, 1, 1
     _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
@@ -127,20 +127,7 @@ def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
             _plain(start_cost, start_mass, end_cost, end_mass, before, begin, stop)
         else:
             count = not_behind(start_cost, start_mass, end_cost, end_mass, after, older + 1, old, listed)
-            search_back(
-                start_mass,
-                end_cost,
-                end_mass,
-                before,
-                listed,
-                count,
-                begin,
-                stop,
-                table,
-                until,
-                which,
-                source,
-            )
+            search_back(known, listed, count, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
             count = not_behind(start_cost, start_mass, end_cost, end_mass, after, old, new, listed)
             slope = -log(end_mass[new] - end_mass[old])
@@ -160,20 +147,7 @@ def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
                 rest,
                 gains,
             )
-            search_forward(
-                start_mass,
-                end_cost,
-                end_mass,
-                before,
-                listed,
-                count,
-                begin,
-                stop,
-                table,
-                until,
-                which,
-                source,
-            )
+            search_forward(known, listed, count, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
         if new == last:
             return starts, ends, before, start_mass, end_mass, start_cost, end_cost, stop, new

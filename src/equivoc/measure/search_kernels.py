@@ -12,13 +12,13 @@ from equivoc.measure.overtaking_kernels import NEVER, overtaken_after
 
 
 @branching
-def search_back(
-    start_mass, end_cost, end_mass, before, listed, count, begin, stop, table, until, which, source
-):
+def search_back(known, listed, count, begin, stop, table, stack, source):
     """For the starts begin … stop − 1: the best of the listed ends that still reaches it, all older than the block.
 
     Runs from right to left, so that ends only arrive (older ones later) and none expires.
     """
+    start_mass, end_cost, end_mass, before = known
+    until, which = stack
     top = 0
     lowest = start_mass[begin]
     t = count - 1
@@ -48,10 +48,10 @@ def search_back(
 
 
 @branching
-def search_forward(
-    start_mass, end_cost, end_mass, before, listed, count, begin, stop, table, until, which, source
-):
+def search_forward(known, listed, count, begin, stop, table, stack, source):
     """For the starts begin … stop − 1: the best of the listed ends before it, all within the block."""
+    start_mass, end_cost, end_mass, before = known
+    until, which = stack
     top = 0
     highest = start_mass[stop - 1]
     t = 0

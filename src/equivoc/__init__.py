@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from equivoc.study.study import Study
     from equivoc.techniques.noise_addition import NoiseAddition
     from equivoc.techniques.query_restriction import QueryRestriction
+    from equivoc.techniques.released_file import ReleasedFile
     from equivoc.techniques.sampling import Sampling
     from equivoc.techniques.unprotected import Unprotected
 
@@ -41,6 +42,7 @@ _HOMES = {
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
+    "ReleasedFile": "equivoc.techniques.released_file",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
     "Study": "equivoc.study.study",
@@ -59,6 +61,7 @@ __all__ = [
     "Microdata",
     "NoiseAddition",
     "QueryRestriction",
+    "ReleasedFile",
     "Sampling",
     "Study",
     "StudyResult",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 
 
@@ -38,6 +39,18 @@ class Release(ABC):
     @abstractmethod
     def of_classes(self, classes: Classes) -> Posteriors:
         """Linkage and channel for classes that were counted already."""
+
+    def of_others(self, classes: Classes) -> Posteriors:
+        """The same for classes of other people, who may have nothing to do with the release (a control group)."""
+        raise InputError(
+            f"a control group cannot be assessed with a {type(self).__name__}: it needs a file that can be read without "
+            "its original, as ReleasedFile reads it."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What whoever reads the figures should know about how the release was read; a sentence each."""
+        return ()
 
 
 @dataclass(frozen=True, eq=False)

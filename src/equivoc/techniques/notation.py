@@ -10,12 +10,13 @@ from typing import Any
 from equivoc.errors import InputError
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import Unprotected
 
 TECHNIQUES: Mapping[str, type[Technique]] = {
-    kind.name: kind for kind in (Unprotected, Sampling, QueryRestriction, NoiseAddition)
+    kind.name: kind for kind in (Unprotected, Sampling, QueryRestriction, NoiseAddition, ReleasedFile)
 }
 
 

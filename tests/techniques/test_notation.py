@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from equivoc.errors import InputError
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.unprotected import Unprotected
 
@@ -31,6 +34,11 @@ ALL = st.one_of(
         edge=st.sampled_from(["clip", "wrap", "extend"]),
         intruder=st.sampled_from(["bayes", "interval"]),
     ),
+    st.builds(
+        ReleasedFile,
+        table=st.sampled_from(["released.csv", "a folder/b=c.parquet"]),
+        matching=st.sampled_from(["exact", "nearest", "probable"]),
+    ),
 )
 
 
@@ -47,6 +55,7 @@ def test_there_and_back(technique):
         ("sampling:prior=marginal,fraction=1", Sampling(fraction=1, prior="marginal")),
         ("query-restriction:size=8", QueryRestriction(size=8)),
         ("noise-addition:percent=20", NoiseAddition(percent=20)),
+        ("released-file:table=a.csv,matching=nearest", ReleasedFile("a.csv", matching="nearest")),
         (" noise-addition : percent = 2.5 , edge = wrap ", NoiseAddition(percent=2.5, edge="wrap")),
     ],
 )
@@ -62,6 +71,8 @@ def test_words_to_techniques(text, technique):
         (Sampling(fraction=0.1, prior="marginal"), "sampling:fraction=0.1,prior=marginal"),
         (QueryRestriction(size=8, intruder="bayes"), "query-restriction:size=8,intruder=bayes"),
         (NoiseAddition(percent=20, edge="extend"), "noise-addition:percent=20,edge=extend"),
+        (ReleasedFile("a.csv"), "released-file:table=a.csv"),
+        (ReleasedFile(Path("a.csv"), matching="probable"), "released-file:table=a.csv,matching=probable"),
     ],
 )
 def test_techniques_to_words(technique, notation):
@@ -78,7 +89,7 @@ def test_each_name_leads_to_its_technique():
         ("samplig:fraction=0.1", "there is no technique 'samplig'; did you mean 'sampling'?"),
         (
             "zzz",
-            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition.",
+            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition",
         ),
         ("sampling:fracton=0.1", "sampling has no parameter 'fracton'; did you mean 'fraction'?"),
         ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size'; there are percent, "),
@@ -96,6 +107,11 @@ def test_each_name_leads_to_its_technique():
         ("sampling:fraction=nan", "fraction is nan"),
         ("sampling:fraction=0.1,prior=2", "prior is 2"),
         ("sampling:fraction=0.1,fraction=0.2", "fraction is given twice"),
+        ("released-file:matching=exact", "released-file needs table"),
+        (
+            "released-file:table=a.csv,matching=fuzzy",
+            "matching is 'fuzzy'; it must be one of exact, nearest, probable",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(text, message):

@@ -43,8 +43,8 @@ class Release(ABC):
     def of_others(self, classes: Classes) -> Posteriors:
         """The same for classes of other people, who may have nothing to do with the release (a control group)."""
         raise InputError(
-            f"a control group cannot be assessed with a {type(self).__name__}: it needs a file that can be read without "
-            "its original, as ReleasedFile reads it."
+            f"a control group cannot be assessed with a {type(self).__name__}; hand the table that is released to "
+            "ReleasedFile."
         )
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
 """By how much the area falls, and what that is called: below a quarter little, from a half on most."""
 
+CONTROL = "Control group"
 METHODS = (
     (
         "H(ε)",
@@ -40,6 +41,13 @@ METHODS = (
         "Baselines",
         "“without the release” is what the intruder expects beforehand; “published as it is” is what she would have "
         "if the file were released unchanged. “Left” is a figure divided by the one without the release.",
+    ),
+    (
+        CONTROL,
+        "people who were not in the data. What the release tells about them it tells about anyone, and is no breach of "
+        "someone's confidence; the difference is what those in the data give away by being in it. Surprise is the mean "
+        "of −log2 of the probability that the intruder gives to the true value, in bits, one hundredth of her belief "
+        "being spread evenly over all values. Lower is riskier.",
     ),
     (
         "Contributions",
@@ -111,6 +119,20 @@ def beside_sentence(hit: dict[str, Any]) -> str:
         f"Without the release it would be {probability(hit['prior'])}; had the file been published as it is, "
         f"{probability(hit['unprotected'])}. Held against the true values, her best guess is that close for "
         f"{hit['true_hit']:.1%} of the people."
+    )
+
+
+def control_sentence(records: int, people: float, control: float) -> str:
+    """What is learnt about those in the data beyond what is learnt about anyone.
+
+    >>> control_sentence(100, 1.5, 2.0)
+    'The true value surprises her by 1.50 bits for those in the data and by 2.00 bits for 100 people who were not in \
+it: 0.50 bits are learnt about those in the data beyond what is learnt about anyone.'
+    """
+    return (
+        f"The true value surprises her by {people:.2f} bits for those in the data and by {control:.2f} bits for "
+        f"{records:,} people who were not in it: {control - people:.2f} bits are learnt about those in the data beyond "
+        "what is learnt about anyone."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +41,7 @@ class ReleasedFile(Technique):
     """
 
     name: ClassVar[str] = "released-file"
+    files: ClassVar[tuple[str, ...]] = ("table",)
     table: Any
     """The released file. Two of these are equal if they name the same path, or hold the same frame."""
     matching: str = "exact"
@@ -66,6 +68,15 @@ class ReleasedFile(Technique):
 
     def __hash__(self) -> int:
         return hash(self.notation)
+
+    @property
+    def content(self) -> str:
+        """A digest of the columns and their values, in row order."""
+        table = open_table(self.table)
+        found = sha256(repr(table.names).encode())
+        for batch in table.batches(list(table.names)):
+            found.update(batch.serialize())
+        return found.hexdigest()
 
     def release(self, people: Microdata, rng: Randomness = None) -> FileRelease:
         """Read the file; nothing is random."""

@@ -157,7 +157,7 @@ def probable(
 def rates(
     people: list[dict[str, Any]], released: list[dict[str, Any]], keys: list[str], steps: int
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """m and u by EM over all pairs, listed one by one; matches are a share 1/max(n, n′) of them."""
+    """m ≥ u by EM over all pairs, listed one by one; matches are a share 1/max(n, n′) of them."""
 
     def possible(p: float) -> float:
         return min(max(p, 1e-9), 1 - 1e-9)
@@ -176,5 +176,5 @@ def rates(
             matched += chance
             for k, a in enumerate(pair):
                 agreed[k] += chance * a
-        m = [possible(each / matched) for each in agreed]
+        m = [max(possible(each / matched), rate) for each, rate in zip(agreed, u, strict=True)]
     return dict(zip(keys, m, strict=True)), dict(zip(keys, u, strict=True))

@@ -169,8 +169,7 @@ class FileRelease(Release):
                 (np.tile(coefficients, len(part)), part.ravel(), pointers), shape=(len(part), offset)
             )
             weights[at : at + piece] = (picked @ stacked).toarray()
-        # Where disagreement speaks for a match, coefficients differ in sign and rounding may fall below 0.
-        return np.maximum(weights, 0.0, out=weights)
+        return weights
 
 
 def _chosen(names: Sequence[str], mask: int) -> list[str]:

@@ -3,7 +3,7 @@
 Pairs of a person and a released record fall into 2^keys patterns: on which keys they agree. A share of the pairs are
 matches, one record for each person at most: it is taken as 1/max(n, n′). Matches agree on key a with probability m_a,
 other pairs with u_a, independently of other keys. u_a is the rate among all pairs, of which hardly any are matches;
-m_a is estimated by EM.
+m_a is estimated by EM, and is at least u_a: agreement does not speak against a match, at worst it tells nothing.
 
 Sources: I. P. Fellegi and A. B. Sunter, *A Theory for Record Linkage* (JASA 64, 1969); W. E. Winkler, *Using the EM
 Algorithm for Weight Computation in the Fellegi–Sunter Model of Record Linkage* (1988).
@@ -42,7 +42,7 @@ class MatchWeights:
         """Of every subset T of the known keys, as a bit mask, what each record that agrees on all of T adds.
 
         Π_a (β_a + (α_a − β_a)·A_a) = Σ_T Π_{a in T} (α_a − β_a) · Π_{a not in T} β_a · A_T, with α, β the factors and A
-        the agreements: a sum over subsets needs no pairs.
+        the agreements: a sum over subsets needs no pairs. As m ≥ u, no term is negative.
 
         >>> MatchWeights((0.9,), (0.5,)).coefficients([0]).round(3).tolist()
         [0.2, 1.6]
@@ -85,9 +85,9 @@ def estimate(patterns: NDArray[np.int64], *, matches: float) -> MatchWeights:
     log_other = _log_likelihood(agrees, u) + np.log1p(-matches)
     m = np.maximum(0.9, u)
     for _ in range(STEPS):
-        log_match = _log_likelihood(agrees, _possible(m)) + np.log(matches)
+        log_match = _log_likelihood(agrees, m) + np.log(matches)
         is_match = share / (1 + np.exp(np.minimum(log_other - log_match, 700)))
-        better = _possible((is_match @ agrees) / is_match.sum())
+        better = np.maximum(_possible((is_match @ agrees) / is_match.sum()), u)
         settled = np.abs(better - m).max(initial=0.0) < CONVERGED
         m = better
         if settled:

@@ -7,8 +7,8 @@ the key whose rows lie furthest apart, categories before numbers: a record of an
 the other end of a number's range.
 
 The distance of a class with values v to a row is ``Σ_a δ_a²``: 0 if v_a lies on the row's stretches; of numbers, the
-distance to the nearest stretch divided by the range of the original's levels; 1 between categories, and between a null
-and anything else. Nearest records tie if their distances are equal but for rounding (1 part in 10⁹).
+distance to the nearest level on them divided by the range of the original's levels; 1 between categories, and between a
+null and anything else. Nearest records tie if their distances are equal but for rounding (1 part in 10⁹).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class RecordTree:
         return self._link(points, self.counts.data, nearest=True)
 
     @cached_property
-    def _stretches(self) -> tuple[Ints, Ints, Floats, Floats]:
+    def _stretches(self) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
         """Where the stretches of each row and key begin and end in the arrays of all stretches that follow."""
         starts, ends = np.empty((2, *self.symbols.shape), dtype=np.int64)
         offset = 0
@@ -80,19 +80,19 @@ class RecordTree:
             starts[:, column] = offset + key.starts[codes]
             ends[:, column] = offset + key.starts[codes + 1]
             offset += len(key.lows)
-        nothing = [np.empty(0)]
-        return (
-            starts,
-            ends,
-            np.concatenate([key.lows for key in self.keys] or nothing),
-            np.concatenate([key.highs for key in self.keys] or nothing),
-        )
+        lows, highs, firsts, lasts = np.empty((4, offset))
+        for key in reversed(self.keys):
+            here = slice(offset - len(key.lows), offset)
+            lows[here], highs[here] = key.lows, key.highs
+            firsts[here], lasts[here] = key.ends
+            offset = here.start
+        return starts, ends, lows, highs, firsts, lasts
 
     @cached_property
     def _nodes(self) -> tuple[Any, ...]:
         from equivoc.intruder import record_tree_kernels
 
-        starts, ends, all_lows, all_highs = self._stretches
+        starts, ends, all_lows, all_highs, _, _ = self._stretches
         lows, highs = all_lows[starts], all_highs[ends - 1]
         centres = np.empty(self.symbols.shape)
         for column, key in enumerate(self.keys):

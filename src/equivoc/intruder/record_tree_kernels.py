@@ -102,19 +102,24 @@ def to_row(
     ends: Ints,
     lows: Floats,
     highs: Floats,
+    firsts: Floats,
+    lasts: Floats,
     row: int,
     radius: float,
 ) -> float:
-    """How far class c is from a row; once beyond the radius, the rest is not looked at."""
+    """How far class c is from a row; once beyond the radius, the rest is not looked at.
+
+    A stretch from ``lows`` to ``highs`` holds what lies on it; how far others are is measured to ``firsts``, ``lasts``.
+    """
     total = 0.0
     for k in range(points.shape[1]):
         at = points[c, k]
         away = INF
         for i in range(starts[row, k], ends[row, k]):
             if at < lows[i]:
-                away = min(away, lows[i] - at)
+                away = min(away, firsts[i] - at)
             elif at > highs[i]:
-                away = min(away, at - highs[i])
+                away = min(away, at - lasts[i])
             else:
                 away = 0.0
                 break
@@ -139,6 +144,8 @@ def link(
     ends: Ints,
     lows: Floats,
     highs: Floats,
+    firsts: Floats,
+    lasts: Floats,
     group_starts: Ints,
     groups: Ints,
     weights: Floats,
@@ -185,7 +192,7 @@ def link(
                     continue
                 for i in range(first[node], past[node]):
                     row = order[i]
-                    away = to_row(points, c, scales, starts, ends, lows, highs, row, radius)
+                    away = to_row(points, c, scales, starts, ends, lows, highs, firsts, lasts, row, radius)
                     if away > radius:
                         continue
                     if collecting == 0:

@@ -1,8 +1,8 @@
 """The values of a released column, each read once as the stretch of a line on which the true value must lie.
 
 Numbers lie at their value, categories one step apart in the order of the original's levels, null beyond all. A symbol
-(a number, a range, a set, a star) is one or more closed stretches of that line; it stands for the levels that
-lie on them. An open end is read as the last level inside it: ``[20,30)`` over ages in years is ``[20,29]``.
+(a number, a range, a set, a star) is one or more stretches of that line; it stands for the levels that lie on them.
+Distances to it are distances to the nearest of these levels: ``[20,30)`` over ages in years ends at 29.
 """
 
 from __future__ import annotations
@@ -90,6 +90,18 @@ class Symbols:
         return np.add.reduceat(held, self.starts[:-1])
 
     @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The first and the last of the original's levels on each stretch; its own ends where it holds none."""
+        at = self.line.at
+        first = np.searchsorted(at, self.lows)
+        last = np.searchsorted(at, self.highs, side="right") - 1
+        none = last < first
+        return (
+            np.where(none, self.lows, at[np.minimum(first, len(at) - 1)]),
+            np.where(none, self.highs, at[np.maximum(last, 0)]),
+        )
+
+    @property
     def records(self) -> NDArray[np.int64]:
         """How many released records have each symbol."""
         return np.bincount(self.codes, minlength=len(self.labels))
@@ -112,10 +124,10 @@ def read_symbols(column: Column, levels: pa.Array, *, name: str, role: str) -> S
     wrong = [number for number, found in enumerate(symbols) if found is None]
     if wrong:
         value, records = column.levels[wrong[0]].as_py(), int(np.count_nonzero(np.isin(codes, wrong)))
-        kind = "neither a number nor a range or set" if reader.line.numeric else "a range or set"
+        kind = "neither a number nor a range" if reader.line.numeric else "a range or set that does not parse"
         raise InputError(
-            f"the {role} {name!r} as released holds {value!r}, {kind} that can be understood ({records:,} "
-            "records hold such values): write [20,30), 20-29, >=65, 2*, {a,b} or *."
+            f"the {role} {name!r} as released holds {value!r}, {kind} (records with such values: {records:,}); "
+            "write [20,30), 20-29, >=65, 2*, {a,b} or *."
         )
     understood = [found for found in symbols if found is not None]
     starts = np.concatenate([[0], np.cumsum([len(found) for found in understood])]).astype(np.int64)
@@ -201,7 +213,7 @@ class _Reader:
 
     def _of_numbers(self, found: Span | OneOf | Masked | Plain) -> list[Stretch] | None:
         if isinstance(found, Span):
-            return [self._closed(found)]
+            return [_closed(found)]
         if isinstance(found, Masked):
             return self._masked_number(found.text)
         members = found.members if isinstance(found, OneOf) else (found.text,)
@@ -231,16 +243,6 @@ class _Reader:
     def _invented(self, text: str) -> float:
         return self._categories.setdefault(text, float(len(self._categories)))
 
-    def _closed(self, span: Span) -> Stretch:
-        """The span with open ends at the last level inside them, or just inside where there is none."""
-        low, high = max(span.low, -MOST), min(span.high, MOST)
-        inside = self._places[_inside(self._places, span)]
-        if span.low_open and span.low > -MOST:
-            low = float(inside[0]) if len(inside) else float(np.nextafter(low, MOST))
-        if span.high_open and span.high < MOST:
-            high = float(inside[-1]) if len(inside) else float(np.nextafter(high, -MOST))
-        return low, high
-
     def _masked_number(self, text: str) -> list[Stretch] | None:
         """``2*`` is 20 to 29, as whole digits are hidden; if nobody lies there, any number that begins with 2."""
         digits = re.fullmatch(r"(-?)(\d+)(\*+)", text)
@@ -253,7 +255,7 @@ class _Reader:
         span = Span(low, high, bool(digits[1]), not digits[1])
         if len(held) and not _inside(self._places, span).any():
             return [(place, place) for place in held.tolist()]
-        return [self._closed(span)]
+        return [_closed(span)]
 
     def _masked(self, text: str) -> NDArray[np.int64]:
         """The levels whose text fits, one character for each star; else those that begin like it."""
@@ -270,6 +272,16 @@ def _inside(number: Any, span: Span) -> Any:
         return False
     above = number > span.low if span.low_open else number >= span.low
     return above & (number < span.high if span.high_open else number <= span.high)
+
+
+def _closed(span: Span) -> Stretch:
+    """The span as a closed stretch: an open end is the number just inside it."""
+    low, high = max(span.low, -MOST), min(span.high, MOST)
+    if span.low_open and low > -MOST:
+        low = float(np.nextafter(low, MOST))
+    if span.high_open and high < MOST:
+        high = float(np.nextafter(high, -MOST))
+    return low, high
 
 
 def _runs(places: Sequence[float]) -> list[Stretch]:

@@ -53,7 +53,9 @@ def l_diversity(
 def _check_c(kind: str, c: float | None) -> None:
     if kind != "recursive":
         if c is not None:
-            raise InputError(f"c is {c!r}, but only kind='recursive' has a c; leave it out for kind={kind!r}.")
+            raise InputError(
+                f"c is {c!r}, but only kind='recursive' has a c; leave it out for kind={kind!r}."
+            )
         return
     if c is None:
         raise InputError("kind='recursive' needs c, the factor in r_1 < c · (r_l + … + r_m); give c=3, say.")
@@ -74,9 +76,10 @@ def _recursive(classes: Classes, c: float) -> NDArray[np.int64]:
     starts = counts.indptr[:-1]
     values = np.diff(counts.indptr)
     # One sort orders the counts within every class: the class decides first, then the count, the largest first.
-    base = int(counts.data.max()) + 1
+    bits = int(counts.data.max()).bit_length()
+    most = (1 << bits) - 1
     of_cell = np.repeat(np.arange(len(classes), dtype=np.int64), values)
-    ranked = base - 1 - np.sort(of_cell * base + (base - 1 - counts.data)) % base
+    ranked = most - (np.sort(of_cell << bits | (most - counts.data)) & most)
     before = np.cumsum(ranked) - ranked
     tail = np.repeat(before[starts] + classes.sizes, values) - before
     # The tails r_l + … + r_m fall as l grows, so those that suffice come first.

@@ -169,8 +169,8 @@ def test_thirteen_keys_need_a_size() -> None:
     people = Microdata(pa.table(columns | {"v": [1, 2, 3]}), confidential="v", keys=list(columns))
     with pytest.raises(InputError, match="max_size"):
         suda(people)
-    # The third record agrees with the second on the 6 odd keys and with the first on the 7 even ones, so that the first is
-    # alone on each odd key, the second on each even one, and the third on one of each.
+    # The third record agrees with the second on the 6 odd keys and with the first on the 7 even ones, so that the
+    # first is alone on each odd key, the second on each even one, and the third on one of each.
     assert suda(people, max_size=1).msu_count.tolist() == [6, 7, 0]
     assert suda(people, max_size=2).msu_count.tolist() == [6, 7, 6 * 7]
 

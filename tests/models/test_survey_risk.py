@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from equivoc.errors import InputError
 from equivoc.models.survey_risk import individual_risk
-from tests.models.tables import Rows, households, microdata
+from tests.models.tables import households, microdata
 
 
 def risk(f: int, population: float) -> float:

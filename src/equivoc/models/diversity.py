@@ -24,9 +24,9 @@ def l_diversity(
     - ``"entropy"``: −Σ p log p ≥ log l in every class, so l = 2^H with H the least entropy of a class in bits, the
       smallest H0 of the file published as it is (a float, rounded to 12 decimals: three equally frequent values
       are exactly 3.0).
-    - ``"recursive"``: r_1 < c · (r_l + r_(l+1) + … + r_m) in every class, r_1 ≥ r_2 ≥ … ≥ r_m the counts of its m values:
-      even without its l − 2 runners-up the most frequent value does not prevail. ``c`` must be given. Any file is
-      (c,1)-diverse (an int).
+    - ``"recursive"``: r_1 < c · (r_l + r_(l+1) + … + r_m) in every class, r_1 ≥ r_2 ≥ … ≥ r_m the counts of its m
+      values: even where an intruder can rule out the l − 2 runners-up, the most frequent value does not prevail.
+      ``c`` must be given. Any file is (c,1)-diverse (an int).
 
     Source: Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007), l-Diversity: privacy beyond k-anonymity,
     definitions 4.1 and 4.3.
@@ -40,27 +40,22 @@ def l_diversity(
     (1, 2)
     """
     check_choice("kind", kind, KINDS)
-    _check_c(kind, c)
+    if c is not None and kind != "recursive":
+        raise InputError(f"c is {c!r}, but only kind='recursive' has a c; leave it out for kind={kind!r}.")
     classes = known_classes(people, known)
     if kind == "distinct":
         return int(np.diff(classes.counts.indptr).min())
     if kind == "entropy":
-        return round(2.0 ** float(_entropies(classes).min()), 12)
-    assert c is not None
-    return int(_recursive(classes, c).min())
+        return float(np.round(np.exp2(_entropies(classes).min()), 12))
+    return int(_recursive(classes, _checked_c(c)).min())
 
 
-def _check_c(kind: str, c: float | None) -> None:
-    if kind != "recursive":
-        if c is not None:
-            raise InputError(
-                f"c is {c!r}, but only kind='recursive' has a c; leave it out for kind={kind!r}."
-            )
-        return
+def _checked_c(c: float | None) -> float:
     if c is None:
         raise InputError("kind='recursive' needs c, the factor in r_1 < c · (r_l + … + r_m); give c=3, say.")
     if isinstance(c, bool) or not isinstance(c, (int, float)) or not 0 < c < math.inf:
         raise InputError(f"c is {c!r}; it must be a finite number above 0.")
+    return float(c)
 
 
 def _entropies(classes: Classes) -> NDArray[np.float64]:

@@ -42,9 +42,9 @@ class MarketerRisk:
 def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float = 0.2) -> IdentificationRisk:
     """The risk where the intruder knows that her target is in the file: 1/f in a class of f records.
 
-    Highest: 1/min f. Average: (number of classes)/n. Above: the share of records in classes with 1/f > ``threshold`` (0.2:
-    fewer than five alike). Source: El Emam and Dankar (2008), Protecting privacy using k-anonymity; the figures as in
-    El Emam (2013), Guide to the de-identification of personal health information.
+    Highest: 1/min f. Average: (number of classes)/n. Above: the share of records in classes with 1/f > ``threshold``
+    (0.2: fewer than five alike). Source: El Emam and Dankar (2008), Protecting privacy using k-anonymity; the figures
+    as in El Emam (2013), Guide to the de-identification of personal health information.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFFFFFM"), "pay": range(7)})
@@ -69,10 +69,10 @@ def journalist_risk(
     """The risk where she does not know who is in the file: 1/F for F people of the population with the class's keys.
 
     F is counted in ``population`` (Microdata with the same keys that includes the people of the file); without one it
-    is the class's sum of survey weights, and without weights f itself: then the file is the population, and the journalist
-    does as well as the prosecutor. ``.population`` says which. Highest: 1/min F. Above: the share of records in classes
-    with 1/F > ``threshold``. Average: the larger of J/Σ F over the file's J classes (she starts from a person) and
-    1/n · Σ f/F (she starts from a record). Sources: as for `prosecutor_risk`.
+    is the class's sum of survey weights, and without weights f itself: then the file is the population, and the
+    journalist does as well as the prosecutor. ``.population`` says which. Highest: 1/min F. Above: the share of records
+    in classes with 1/F > ``threshold``. Average: the larger of J/Σ F over the file's J classes (she starts from a
+    person) and 1/n · Σ f/F (she starts from a record). Sources: as for `prosecutor_risk`.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFFM"), "pay": range(4), "w": [2, 3, 5, 4]})

@@ -29,7 +29,7 @@ _SHORT_TABLE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class SpecialUniques:
-    """What SUDA says of each record: arrays in the file's order, 0 for a record that is not unique. Smaller is safer."""
+    """What SUDA says of each record, in the file's order; 0 for a record that is not unique. Smaller is safer."""
 
     classes: Classes = field(repr=False)
     _alone: Ints = field(repr=False)
@@ -119,8 +119,8 @@ def suda(
         DIS-SUDA = 1 / (1 + U·(1/DIS − 1) / (score^a · Σ_unique score^−a)),   a = 1 + (8 − K)/20,
 
     which spreads the file's DIS over its records. Null is a value like any other. Sources: Elliot, Manning, Mayes,
-    Gurd and Bane (2005), SUDA: a program for detecting special uniques; Manning, Haglin and Keane (2008), A recursive search
-    algorithm for statistical disclosure assessment; the DIS-SUDA formula is that of the R package sdcMicro.
+    Gurd and Bane (2005), SUDA: a program for detecting special uniques; Manning, Haglin and Keane (2008), A recursive
+    search algorithm for statistical disclosure assessment; the DIS-SUDA formula is that of the R package sdcMicro.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 30, 30, 41], "sex": list("FFMM"), "pay": [1, 2, 3, 4]})
@@ -190,7 +190,7 @@ def _minimal_uniques(classes: Classes, most: int) -> Iterator[tuple[Ints, Ints]]
     radices = np.array([len(classes.people.levels(name)) for name in classes.known], np.int64)
     key_codes = np.asfortranarray(classes.key_codes)
     single = classes.sizes == 1
-    settled = {(): np.zeros((len(classes) + 7) // 8, np.uint8)}
+    settled: dict[tuple[int, ...], NDArray[np.uint8]] = {(): np.zeros((len(classes) + 7) // 8, np.uint8)}
     for size in range(1, most + 1):
         smaller, settled = settled, {}
         for subset in combinations(range(keys), size):

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.models.known_classes import Known, check_choice, known_classes
+from equivoc.models.arguments import check_choice
+from equivoc.models.known_classes import Known, known_classes
 
 DISTANCES = ("ordered", "equal")
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.known_classes import Known, check_choice, known_classes
+from equivoc.models.arguments import check_choice, checked_number
+from equivoc.models.known_classes import Known, known_classes
 
 KINDS = ("distinct", "entropy", "recursive")
 
@@ -53,9 +54,7 @@ def l_diversity(
 def _checked_c(c: float | None) -> float:
     if c is None:
         raise InputError("kind='recursive' needs c, the factor in r_1 < c · (r_l + … + r_m); give c=3, say.")
-    if isinstance(c, bool) or not isinstance(c, (int, float)) or not 0 < c < math.inf:
-        raise InputError(f"c is {c!r}; it must be a finite number above 0.")
-    return float(c)
+    return checked_number("c", c, "a finite number above 0", lambda x: 0 < x < math.inf)
 
 
 def _entropies(classes: Classes) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivoc.data.microdata import Microdata
-from equivoc.errors import InputError
+from equivoc.models.arguments import checked_number
 from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.population import FILE, behind
 
@@ -52,7 +52,7 @@ def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float 
     >>> found.highest, round(found.average, 3), round(found.above, 3)
     (1.0, 0.286, 0.143)
     """
-    _check_threshold(threshold)
+    threshold = _checked_threshold(threshold)
     sizes = known_classes(people, known).sizes
     return IdentificationRisk(
         highest=1 / float(sizes.min()),
@@ -80,7 +80,7 @@ def journalist_risk(
     >>> found.highest, round(found.average, 4), found.population
     (0.25, 0.1429, 'the survey weights')
     """
-    _check_threshold(threshold)
+    threshold = _checked_threshold(threshold)
     classes = known_classes(people, known)
     found = behind(classes, population)
     from_person = len(classes) / float(found.sizes.sum())
@@ -113,6 +113,5 @@ def marketer_risk(
     return MarketerRisk(expected / len(people), expected, found.source)
 
 
-def _check_threshold(threshold: float) -> None:
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
-        raise InputError(f"threshold is {threshold!r}; it must be a chance from 0 to 1.")
+def _checked_threshold(threshold: float) -> float:
+    return checked_number("threshold", threshold, "a chance from 0 to 1", lambda x: 0 <= x <= 1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.lattice import largest_size
 from equivoc.data.microdata import Microdata
-from equivoc.errors import InputError
+from equivoc.models.arguments import checked_number
 from equivoc.models.known_classes import Known, known_classes
 
 Floats = NDArray[np.float64]
@@ -132,9 +132,11 @@ def suda(
 
     classes = known_classes(people, known)
     keys = len(classes.known)
-    most = _checked_size(keys, max_size)
-    if isinstance(fraction, bool) or not isinstance(fraction, (int, float)) or not 0 < fraction <= 1:
-        raise InputError(f"fraction is {fraction!r}; it must be above 0 and at most 1.")
+    if max_size is not None:
+        wanted = "a whole number of keys, at least 1"
+        max_size = int(checked_number("max_size", max_size, wanted, lambda x: x >= 1 and x.is_integer()))
+    most = largest_size(keys, max_size=max_size)
+    fraction = checked_number("fraction", fraction, "above 0 and at most 1", lambda x: 0 < x <= 1)
     score = np.zeros(len(classes))
     found = np.zeros(len(classes), np.int64)
     smallest = np.zeros(len(classes), np.int64)
@@ -170,12 +172,6 @@ def dis_suda(score: Floats, *, pairs: int, keys: int, fraction: float) -> Floats
     # U · (1/DIS − 1) = (1 − π) · P / π
     dis[scored] = 1 / (1 + (1 - fraction) * pairs / fraction / (power * np.sum(1 / power)))
     return dis
-
-
-def _checked_size(keys: int, max_size: int | None) -> int:
-    if max_size is not None and (isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1):
-        raise InputError(f"max_size is {max_size!r}; it must be a whole number of keys, at least 1.")
-    return largest_size(keys, max_size=max_size)
 
 
 def _minimal_uniques(classes: Classes, most: int) -> Iterator[tuple[Ints, Ints]]:

@@ -126,6 +126,13 @@ def test_the_population_may_have_other_columns_order_and_levels() -> None:
     assert journalist_risk(people, population=register, threshold=0.6).above == 0.5
 
 
+def test_a_class_beyond_all_of_a_sparse_population_is_not_found_there() -> None:
+    """Sixty of 3,600 combinations occur; the one asked for would be the last."""
+    population = [(a, a if a < 59 else 0, 1) for a in range(60)] + [(0, 59, 1)]
+    with pytest.raises(InputError, match=r"1 people with a 59, b 59, the population 0"):
+        delta_presence(microdata([(59, 59, 1)]), population=microdata(population))
+
+
 @pytest.mark.parametrize(
     ("population", "message"),
     [

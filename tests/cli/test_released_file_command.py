@@ -54,7 +54,10 @@ def test_json_is_what_python_says(matching, files, monkeypatch, capsys):
 
 def test_the_notation_and_the_option_are_one(files, monkeypatch, capsys):
     figures = []
-    for words in (["--release", "released.csv", "--matching", "nearest"], ["--technique", "released-file:table=released.csv,matching=nearest"]):
+    for words in (
+        ["--release", "released.csv", "--matching", "nearest"],
+        ["--technique", "released-file:table=released.csv,matching=nearest"],
+    ):
         assert run(monkeypatch, "assess", "people.csv", *ROLES, *words, "--json") == 0
         figures.append(json.loads(capsys.readouterr().out))
     assert figures[0] == figures[1]
@@ -75,7 +78,9 @@ def test_the_report_shows_the_control_group(files, monkeypatch, capsys):
     facts = json.loads((files / "facts.json").read_text())
     page = (files / "report.html").read_text()
     people = eq.read("people.csv", confidential="pay", keys=["age", "sex"])
-    told = eq.assess(people, eq.ReleasedFile("released.csv"), known=["age", "sex"], control="control.csv").summary
+    told = eq.assess(
+        people, eq.ReleasedFile("released.csv"), known=["age", "sex"], control="control.csv"
+    ).summary
     assert facts["control"]["surprise"]["control"] == pytest.approx(told["control"]["surprise"])
     assert facts["control"]["hits"][0]["people"] == told["per_record"]["true_hit"][0.0]
     assert facts["control"]["sentence"] in page

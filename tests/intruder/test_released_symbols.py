@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from equivoc.data.columns import Encoder
 from equivoc.data.generalised_values import Anything, Masked, OneOf, Plain, Span, meaning
 from equivoc.errors import InputError
-from equivoc.intruder.released_symbols import read_symbols
+from equivoc.intruder.symbol_reading import read_symbols
 
 
 def held(levels: pa.Array, symbols: pa.Array) -> dict[Any, list[Any]]:
@@ -180,7 +180,11 @@ def test_other_types_of_levels():
         ([20, 30], ["{20,x}"], "holds '{20,x}'"),
         ([20, 30], ["x*"], "holds 'x*'"),
         ([20.0, 30.0], [inf], "holds inf"),
-        (["F", "M"], ["F", "{F,"], "holds '{F,', a range or set that does not parse (records with such values: 1)"),
+        (
+            ["F", "M"],
+            ["F", "{F,"],
+            "holds '{F,', a range or set that does not parse (records with such values: 1)",
+        ),
         (["F", "M"], ["1", "2"], "has none of the original's values, but such as '1'"),
         (["F", "M"], [1, 2], "has none of the original's values, but such as 1"),
     ],

@@ -19,7 +19,11 @@ PEOPLE = pd.DataFrame(
     }
 )
 OTHERS = pd.DataFrame(
-    {"age": [20, 25, 31, 70, 25], "job": ["cook", "pilot", None, "judge", "cook"], "pay": [10, 20, 44, 10, 90]}
+    {
+        "age": [20, 25, 31, 70, 25],
+        "job": ["cook", "pilot", None, "judge", "cook"],
+        "pay": [10, 20, 44, 10, 90],
+    }
 )
 RELEASED = pd.DataFrame(
     {
@@ -128,7 +132,10 @@ def test_synthetic_data_that_copy_people_are_told_from_those_that_do_not() -> No
         (OTHERS.drop(columns="pay"), "the confidential column 'pay' is not a column"),
         (OTHERS.iloc[:0], "the table has no records"),
         ("nobody.csv", "there is no file nobody.csv"),
-        (eq.Microdata(OTHERS, confidential="age", keys=["job"]), "its confidential column is 'age', not 'pay'"),
+        (
+            eq.Microdata(OTHERS, confidential="age", keys=["job"]),
+            "its confidential column is 'age', not 'pay'",
+        ),
         (eq.Microdata(OTHERS, confidential="pay", keys=["job"]), "it lacks the key 'age'"),
     ],
 )
@@ -139,7 +146,9 @@ def test_a_control_group_that_cannot_be_used(control: object, said: str) -> None
 
 def test_other_types_and_other_releases() -> None:
     words = OTHERS.assign(age=["a", "b", "c", "d", "e"])
-    with pytest.raises(eq.InputError, match="the key 'age' holds .*string values where the original has numbers"):
+    with pytest.raises(
+        eq.InputError, match=r"the key 'age' holds .*string values where the original has numbers"
+    ):
         _ = eq.assess(people(), eq.ReleasedFile(RELEASED), known=["age"], control=words).summary
     with pytest.raises(eq.InputError, match="cannot be assessed with a PublishedFile; hand the table"):
         _ = eq.assess(people(), eq.Unprotected(), known=["age"], control=OTHERS).summary

@@ -37,7 +37,9 @@ def test_two_workers_read_it_too(people: eq.Microdata, frame: pd.DataFrame, tmp_
 
 
 @pytest.mark.parametrize("kind", ["path", "frame"])
-def test_a_store_notices_other_content(people: eq.Microdata, frame: pd.DataFrame, tmp_path: Path, kind: str) -> None:
+def test_a_store_notices_other_content(
+    people: eq.Microdata, frame: pd.DataFrame, tmp_path: Path, kind: str
+) -> None:
     path = tmp_path / "released.csv"
 
     def study(released: pd.DataFrame) -> eq.Study:
@@ -47,5 +49,7 @@ def test_a_store_notices_other_content(people: eq.Microdata, frame: pd.DataFrame
 
     study(frame).run(tmp_path / "store", progress=False)
     study(frame).run(tmp_path / "store", progress=False)
-    with pytest.raises(eq.InputError, match="belongs to another study: what released-file:table=.* names has changed"):
+    with pytest.raises(
+        eq.InputError, match=r"belongs to another study: what released-file:table=.* names has changed"
+    ):
         study(frame.iloc[::-1]).run(tmp_path / "store", progress=False)

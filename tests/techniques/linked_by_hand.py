@@ -79,7 +79,9 @@ def classes(people: list[dict[str, Any]], known: list[str]) -> dict[tuple[Any, .
     return found
 
 
-def fits(value: tuple[Any, ...], record: dict[str, Any], known: list[str], levels: dict[str, list[Any]]) -> Fraction:
+def fits(
+    value: tuple[Any, ...], record: dict[str, Any], known: list[str], levels: dict[str, list[Any]]
+) -> Fraction:
     """Π [v ∈ s] / |s|, |s| counting levels of the original."""
     weight = Fraction(1)
     for name, v in zip(known, value, strict=True):
@@ -110,7 +112,8 @@ def distance(
 def normalised(weights: list[Any], released: list[dict[str, Any]], pays: list[int]) -> list[float]:
     total = sum(weights)
     return [
-        float(sum(w for w, r in zip(weights, released, strict=True) if r["pay"] == pay) / total) for pay in pays
+        float(sum(w for w, r in zip(weights, released, strict=True) if r["pay"] == pay) / total)
+        for pay in pays
     ]
 
 

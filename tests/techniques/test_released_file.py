@@ -124,7 +124,7 @@ def many_people(count: int, seed: int) -> pd.DataFrame:
 
 
 def test_em_finds_how_often_keys_were_changed():
-    """Keys of each person changed with known chances: m is found, but for the error of a mixture with so few matches."""
+    """Keys changed with known chances: m is found, but for the error of a mixture with so few matches."""
     frame = many_people(1500, 1)
     rng = np.random.default_rng(2)
     masked = frame.sample(frac=1, random_state=4)
@@ -169,7 +169,9 @@ def test_the_size_of_leaves_changes_nothing(leaf, monkeypatch):
     """Grown with the kernel's plain Python, so that the leaf's size can be another."""
     people = microdata([*EVERYONE, *EVERYONE])
     draw = random.Random(8)
-    released = [{k: draw.choice(list(SYMBOLS[k])) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(60)]
+    released = [
+        {k: draw.choice(list(SYMBOLS[k])) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(60)
+    ]
     expected = eq.ReleasedFile(table([UNDERSTOOD, *released]), matching="nearest").release(people)
     monkeypatch.setattr(record_tree_kernels, "LEAF", leaf)
     monkeypatch.setattr(record_tree_kernels, "cut", record_tree_kernels.cut.py_func)
@@ -227,8 +229,15 @@ def test_shuffled_values_tell_no_more_than_the_marginal(matching):
 @pytest.mark.parametrize("matching", MATCHINGS)
 def test_rows_and_names_do_not_matter(matching):
     draw = random.Random(12)
-    people = [*EVERYONE, *({k: draw.choice(LEVELS[k]) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(30))]
-    plain = {"age": ["20", "22", "[20,22)", None], "job": ["cook", "{cook,nurse}", "*"], "zip": ["02138", "10001"]}
+    people = [
+        *EVERYONE,
+        *({k: draw.choice(LEVELS[k]) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(30)),
+    ]
+    plain = {
+        "age": ["20", "22", "[20,22)", None],
+        "job": ["cook", "{cook,nurse}", "*"],
+        "zip": ["02138", "10001"],
+    }
     released = [{k: draw.choice(v) for k, v in plain.items()} | {"pay": draw.choice(PAYS)} for _ in range(40)]
     original = microdata(people)
     found = eq.ReleasedFile(table(released), matching=matching).release(original)
@@ -259,7 +268,9 @@ def test_rows_and_names_do_not_matter(matching):
 def test_a_sweep_is_every_subset(matching):
     people = microdata(EVERYONE * 2)
     draw = random.Random(13)
-    released = [{k: draw.choice(list(SYMBOLS[k])) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(20)]
+    released = [
+        {k: draw.choice(list(SYMBOLS[k])) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(20)
+    ]
     release = eq.ReleasedFile(table([UNDERSTOOD, *released]), matching=matching).release(people)
     swept = {frozenset(post.known): post for post in release.sweep()}
     assert set(swept) == {frozenset(known) for known in SUBSETS}
@@ -320,7 +331,9 @@ def test_confidential_values_at_face_value():
         [0.5, 0.5, 0, 0]
     )
     nothing = pd.DataFrame({"sex": list("FF"), "pay": ["*", None]})
-    assert eq.ReleasedFile(nothing).release(people).posteriors([]).probabilities[0] == pytest.approx([0.25] * 4)
+    assert eq.ReleasedFile(nothing).release(people).posteriors([]).probabilities[0] == pytest.approx(
+        [0.25] * 4
+    )
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "duckdb", "csv", "parquet"])
@@ -368,5 +381,7 @@ def test_notes_count_what_agrees_with_nobody():
     notes = eq.ReleasedFile(table([UNDERSTOOD, *odd])).release(people).notes
     assert len(notes) == 2
     assert notes[0].startswith("2 released records hold a age between or beyond the original's")
-    assert notes[1].startswith("1 released records hold a job that nobody in the original has, such as 'pilot'")
+    assert notes[1].startswith(
+        "1 released records hold a job that nobody in the original has, such as 'pilot'"
+    )
     assert len(eq.ReleasedFile(table([UNDERSTOOD, *odd]), matching="nearest").release(people).notes) == 1

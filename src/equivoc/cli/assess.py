@@ -219,8 +219,8 @@ def _print_control(console: Console, control: dict[str, Any]) -> None:
     for e, hit in control["true_hit"].items():
         exactly = "exactly" if e == 0 else f"within ±{e / 2:g}"
         console.print(
-            f"Of {control['records']:,} people who were not in the data it is {exactly} right for {hit:.3f}, of those in "
-            f"it for {of_people['true_hit'][e]:.3f}.",
+            f"Of {control['records']:,} people who were not in the data it is {exactly} right for {hit:.3f}, of "
+            f"those in it for {of_people['true_hit'][e]:.3f}.",
             soft_wrap=True,
         )
     console.print(

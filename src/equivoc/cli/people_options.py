@@ -120,7 +120,9 @@ def _technique(technique: str | None, release: Path | None, matching: str | None
 
     if release is None:
         if matching is not None:
-            raise InputError("--matching says how the records of --release are linked: give --release as well.")
+            raise InputError(
+                "--matching says how the records of --release are linked: give --release as well."
+            )
         return technique_from("unprotected" if technique is None else technique)
     if technique is not None:
         raise InputError("--technique and --release are both given: give the one that is to be assessed.")

@@ -56,8 +56,11 @@ class FileRelease(Release):
     def table(self) -> Any:
         import pyarrow as pa
 
-        columns = {**self.keys, self.people.confidential: self.confidential}
-        return self.people.like({name: each.labels.take(pa.array(each.codes)) for name, each in columns.items()})
+        columns: dict[str, Symbols | ReleasedConfidential] = dict(self.keys)
+        columns[self.people.confidential] = self.confidential
+        return self.people.like(
+            {name: each.labels.take(pa.array(each.codes)) for name, each in columns.items()}
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

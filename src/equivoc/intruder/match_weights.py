@@ -100,4 +100,4 @@ def _possible(probability: Floats) -> Floats:
 
 
 def _log_likelihood(agrees: NDArray[np.bool_], agreement: Floats) -> Floats:
-    return np.where(agrees, np.log(agreement), np.log1p(-agreement)).sum(axis=1)
+    return np.asarray(np.where(agrees, np.log(agreement), np.log1p(-agreement)).sum(axis=1))

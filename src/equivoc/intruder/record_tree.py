@@ -64,7 +64,9 @@ class RecordTree:
         share = np.ones(len(self.symbols))
         for key, codes in zip(self.keys, self.symbols.T, strict=True):
             share /= np.maximum(key.sizes, 1)[codes]
-        return self._link(points, self.counts.data * np.repeat(share, np.diff(self.counts.indptr)), nearest=False)
+        return self._link(
+            points, self.counts.data * np.repeat(share, np.diff(self.counts.indptr)), nearest=False
+        )
 
     def nearest(self, points: Floats) -> Any:
         """Classes × groups, CSR: the records nearest to each class, counted by group; ties all count."""
@@ -89,7 +91,7 @@ class RecordTree:
         return starts, ends, lows, highs, firsts, lasts
 
     @cached_property
-    def _nodes(self) -> tuple[Any, ...]:
+    def _nodes(self) -> tuple[Ints, Ints, Ints, Ints, Floats, Floats]:
         from equivoc.intruder import record_tree_kernels
 
         starts, ends, all_lows, all_highs, _, _ = self._stretches
@@ -97,7 +99,8 @@ class RecordTree:
         centres = np.empty(self.symbols.shape)
         for column, key in enumerate(self.keys):
             centres[:, column] = _centres(key, lows[:, column], highs[:, column])
-        return record_tree_kernels.grow(centres, lows, highs)
+        grown: tuple[Ints, Ints, Ints, Ints, Floats, Floats] = record_tree_kernels.grow(centres, lows, highs)
+        return grown
 
     def _link(self, points: Floats, weights: Floats, *, nearest: bool) -> Any:
         from scipy.sparse import csr_array

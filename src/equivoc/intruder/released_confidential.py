@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.intruder.released_symbols import EVERYWHERE, Symbols, read_symbols
+from equivoc.intruder.released_symbols import EVERYWHERE, Symbols
+from equivoc.intruder.symbol_reading import read_symbols
 
 if TYPE_CHECKING:
     import pyarrow as pa

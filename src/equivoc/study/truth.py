@@ -36,9 +36,9 @@ def truth_figures(posteriors: Posteriors, windows: Windows) -> dict[str, Any]:
     """How near the truth she is, for a random person of the classes.
 
     ``true_hit``: the share of people whose value lies in her best window, by tolerance. ``truth``: the mean probability
-    that she gives to the true value. ``surprise``: the mean of −log2 of it, in bits (the logarithmic score), one hundredth
-    of her belief being spread evenly over D. High hits and truth are riskier, and low surprise is.
-    A true value outside D counts as the nearest value of D.
+    that she gives to the true value. ``surprise``: the mean of −log2 of it, in bits (the logarithmic score), one
+    hundredth of her belief being spread evenly over D. High hits and truth are riskier, and low surprise is. A true
+    value outside D counts as the nearest value of D.
     """
     classes, beliefs = posteriors.classes, posteriors.probabilities
     counts, row = _members(classes)

@@ -16,7 +16,7 @@ from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 from equivoc.intruder.file_release import MATCHINGS, FileRelease
 from equivoc.intruder.released_confidential import read_confidential
-from equivoc.intruder.released_symbols import read_symbols
+from equivoc.intruder.symbol_reading import read_symbols
 from equivoc.techniques.technique import Randomness, Technique, one_of
 
 
@@ -24,9 +24,10 @@ from equivoc.techniques.technique import Randomness, Technique, one_of
 class ReleasedFile(Technique):
     """Assess a file as it was released, whoever made it: masked with any tool, or fully synthetic.
 
-    ``table`` is a path (CSV, Parquet), a pandas, polars or pyarrow table, or a DuckDB relation, with the original's keys
-    and confidential column. It may have more or fewer records than the original, in any order. Values may be
-    generalised: ``[20,30)``, ``20-29``, ``>=65``, ``2*``, ``{cook,judge}``; ``*``, ``NA`` and nothing stand for anything.
+    ``table`` is a path (CSV, Parquet), a pandas, polars or pyarrow table, or a DuckDB relation, with the original's
+    keys and confidential column. It may have more or fewer records than the original, in any order. Values may be
+    generalised: ``[20,30)``, ``20-29``, ``>=65``, ``2*``, ``{cook,judge}``; ``*``, ``NA`` and an empty field stand for
+    anything.
 
     The intruder links records to people by the keys she knows: those that fit (``matching="exact"``), those that are
     nearest (``"nearest"``), or all, by Fellegi–Sunter weights (``"probable"``); see `FileRelease`. With synthetic

@@ -45,6 +45,7 @@ def test_json_is_what_python_says(matching, files, monkeypatch, capsys):
     technique = eq.ReleasedFile("released.csv", matching=matching or "exact")
     expected = eq.assess(people, technique, known=["age", "sex"], eps=[0, 20], control="control.csv").summary
     assert told["technique"] == technique.notation
+    assert told["notes"] == technique.release(people).notes(["age", "sex"])
     assert told["per_record"]["h0"] == pytest.approx(expected["per_record"]["h0"])
     assert told["control"]["surprise"] == pytest.approx(expected["control"]["surprise"])
     assert told["control"]["beyond"]["true_hit"]["20.0"] == pytest.approx(
@@ -85,6 +86,7 @@ def test_the_report_shows_the_control_group(files, monkeypatch, capsys):
     assert facts["control"]["hits"][0]["people"] == told["per_record"]["true_hit"][0.0]
     assert facts["control"]["sentence"] in page
     assert "Control group" in page
+    assert any("does not know how the released file was made" in told for told in facts["assumptions"])
     assert facts["notes"][0].replace("'", "&#39;") in page
     assert run(monkeypatch, "report", "people.csv", *ROLES, "--release", "released.csv") == 0
     without = (files / "report.html").read_text()

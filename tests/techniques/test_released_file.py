@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.intruder import record_tree_kernels
+from equivoc.intruder import posteriors, record_tree_kernels
 from equivoc.intruder.match_weights import MatchWeights
 from tests.techniques import linked_by_hand as by_hand
 from tests.techniques.linked_by_hand import KEYS, LEVELS, PAYS, SYMBOLS
@@ -378,10 +378,30 @@ def test_notes_count_what_agrees_with_nobody():
         {"age": "19.5", "job": "pilot", "zip": "10001", "pay": 10},
         {"age": "40", "job": "cook", "zip": "02138", "pay": 10},
     ]
-    notes = eq.ReleasedFile(table([UNDERSTOOD, *odd])).release(people).notes
-    assert len(notes) == 2
+    notes = eq.ReleasedFile(table([UNDERSTOOD, *odd])).release(people).notes(["age"])
+    assert len(notes) == 3
     assert notes[0].startswith("2 released records hold a age between or beyond the original's")
     assert notes[1].startswith(
         "1 released records hold a job that nobody in the original has, such as 'pilot'"
     )
-    assert len(eq.ReleasedFile(table([UNDERSTOOD, *odd]), matching="nearest").release(people).notes) == 1
+    assert notes[2].startswith("No released record fits what is known of 5 people")
+    nearest = eq.ReleasedFile(table([UNDERSTOOD, *odd]), matching="nearest").release(people)
+    assert len(nearest.notes(["age"])) == 1
+
+
+@pytest.mark.parametrize("matching", MATCHINGS)
+def test_large_tables_are_sparse_and_the_same(matching, monkeypatch):
+    people = microdata(EVERYONE)
+    draw = random.Random(14)
+    released = [
+        {k: draw.choice(list(SYMBOLS[k])) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(9)
+    ]
+    release = eq.ReleasedFile(table([UNDERSTOOD, *released]), matching=matching).release(people)
+    dense = [release.posteriors(known) for known in SUBSETS]
+    expected = [(post.probabilities, post.curves().area) for post in dense]
+    monkeypatch.setattr(posteriors, "DENSE_UP_TO", 0)
+    for known, (probabilities, area) in zip(SUBSETS, expected, strict=True):
+        sparse = release.posteriors(known)
+        assert sparse.probabilities.format == "csr"
+        np.testing.assert_allclose(sparse.probabilities.toarray(), probabilities, atol=1e-15)
+        np.testing.assert_allclose(sparse.curves().area, area, atol=1e-9)

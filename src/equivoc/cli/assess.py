@@ -85,7 +85,8 @@ def assess(
     summary = result.summary
     written = [] if out is None else _write(result, out, file_format)
     if as_json:
-        print(json.dumps({**summary, "seed": seed, "dropped": result.people.dropped}, indent=2))
+        beside = {"seed": seed, "dropped": result.people.dropped, "notes": result.release.notes(result.known)}
+        print(json.dumps({**summary, **beside}, indent=2))
         return
     _print(result, summary, written)
 
@@ -121,7 +122,7 @@ def _print(result: Assessment, summary: dict[str, Any], written: list[Path]) -> 
     )
     if result.people.dropped:
         console.print(f"{result.people.dropped:,} rows without a confidential value were left out.")
-    for note in result.release.notes:
+    for note in result.release.notes(result.known):
         console.print(Text(note), soft_wrap=True)
     console.print(_figures(result, summary))
     console.print(_riskiest(result))

@@ -63,7 +63,10 @@ class FileRelease(Release):
         )
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def assumption(self) -> str:
+        return "She does not know how the released file was made, and takes its confidential values at face value."
+
+    def notes(self, known: Sequence[str]) -> list[str]:
         told = []
         for name, key in self.keys.items():
             if key.invented.any():
@@ -78,7 +81,13 @@ class FileRelease(Release):
                     f"{int(key.records[between].sum()):,} released records hold a {name} between or beyond the "
                     "original's; nobody agrees with them on it, which nearest matching would allow for."
                 )
-        return tuple(told)
+        lost = self.unmatched(known)
+        if lost:
+            told.append(
+                f"No released record fits what is known of {lost:,} people; for them she takes the file's own "
+                "distribution."
+            )
+        return told
 
     def unmatched(self, known: Sequence[str]) -> int:
         """How many people exact matching finds no record for, and takes the file's own distribution instead."""

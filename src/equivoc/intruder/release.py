@@ -48,9 +48,13 @@ class Release(ABC):
         )
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What whoever reads the figures should know about how the release was read; a sentence each."""
-        return ()
+    def assumption(self) -> str:
+        """What the intruder is taken to know about the making of the release."""
+        return "She knows how the release was made."
+
+    def notes(self, known: Sequence[str]) -> list[str]:
+        """What whoever reads the figures for these keys should know of how the release was read; a sentence each."""
+        return []
 
 
 @dataclass(frozen=True, eq=False)

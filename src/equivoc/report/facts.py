@@ -85,7 +85,7 @@ def assessment_facts(
         "figures": figures,
         "hits": hits,
         "control": _control(summary),
-        "notes": result.release.notes,
+        "notes": result.release.notes(result.known),
         "shown_hit": shown,
         "curve": _curve(result, prior, unprotected),
         "knowledge": risk_by_knowledge(result),
@@ -98,6 +98,7 @@ def assessment_facts(
             if term != wording.CONTROL or "control" in summary
         ],
         "assumptions": wording.assumptions(
+            mechanism=result.release.assumption,
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
             weights=people.weights is not None,
             given_domain=f"{len(people.values):,} values from {low} to {high}",

@@ -160,7 +160,7 @@ def verdict_sentence(left: float, left_unprotected: float) -> str:
     )
 
 
-def assumptions(*, uniform_prior: bool, weights: bool, given_domain: str) -> list[str]:
+def assumptions(*, mechanism: str, uniform_prior: bool, weights: bool, given_domain: str) -> list[str]:
     told = [
         "The target is in the file, and the intruder knows how many people of the file agree with what she knows.",
         "She knows the true values of the known keys; a missing key is a value like any other.",
@@ -168,7 +168,7 @@ def assumptions(*, uniform_prior: bool, weights: bool, given_domain: str) -> lis
         "Without the release she holds all of these equally likely."
         if uniform_prior
         else "Without the release she expects the distribution that was given as publicly known.",
-        "She knows how the release was made.",
+        mechanism,
     ]
     if weights:
         told.append("Survey weights are not used: the figures are about the people of the file.")

@@ -405,3 +405,13 @@ def test_large_tables_are_sparse_and_the_same(matching, monkeypatch):
         assert sparse.probabilities.format == "csr"
         np.testing.assert_allclose(sparse.probabilities.toarray(), probabilities, atol=1e-15)
         np.testing.assert_allclose(sparse.curves().area, area, atol=1e-9)
+
+
+def test_distances_tie_but_for_rounding():
+    """0.3 lies as near to 0.1 as to 0.5, though in doubles the differences are not equal."""
+    assert 0.3 - 0.1 != 0.5 - 0.3
+    frame = pd.DataFrame({"x": [0.0, 0.3, 1.0], "pay": [10, 20, 30]})
+    people = eq.Microdata(frame, confidential="pay", keys=["x"])
+    released = pd.DataFrame({"x": [0.1, 0.5, 0.9], "pay": [10, 20, 30]})
+    post = eq.ReleasedFile(released, matching="nearest").release(people).posteriors(["x"])
+    assert post.probabilities.tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]

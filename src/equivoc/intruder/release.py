@@ -26,6 +26,14 @@ class Release(ABC):
         """What the intruder gets, where a file is released; None where none is."""
         return None
 
+    @property
+    def origins(self) -> NDArray[np.int64] | None:
+        """The number of the record that each row of ``table`` was made from; None where nobody can say.
+
+        Row for row the people's own order, unless a release leaves rows out, shuffles them or makes them up.
+        """
+        return None if self.table is None else np.arange(len(self.people))
+
     def posteriors(self, known: Sequence[str]) -> Posteriors:
         """What she believes of each class of people who agree on the ``known`` keys ([]: of everyone)."""
         return self.of_classes(self.people.classes(known))

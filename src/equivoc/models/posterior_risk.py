@@ -1,0 +1,72 @@
+"""Risk as the opposite of what an intruder does not know: two classic functions of her posteriors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.errors import InputError
+from equivoc.intruder.posteriors import Posteriors
+
+Floats = NDArray[np.float64]
+CERTAIN = 1e-12
+"""Bits: an entropy below this is rounding, and she is certain."""
+
+
+def oganian_domingo_ferrer(posteriors: Posteriors) -> Floats:
+    """1 / H(X | Y = y) of every class: the reciprocal of H0, per bit. Lower is safer; inf where she is certain.
+
+    Source: A. Oganian and J. Domingo-Ferrer, A posteriori disclosure risk measure for tabular data based on
+    conditional entropy, SORT 27 (2003), 175–190.
+
+    >>> import pandas as pd
+    >>> from equivoc.data.microdata import Microdata
+    >>> from equivoc.techniques.unprotected import Unprotected
+    >>> frame = pd.DataFrame({"sex": list("FFFFM"), "pay": [1, 2, 3, 4, 5]})
+    >>> people = Microdata(frame, confidential="pay", keys=["sex"])
+    >>> oganian_domingo_ferrer(Unprotected().release(people).posteriors(["sex"]))
+    array([0.5, inf])
+    """
+    h0 = _entropies(posteriors)
+    return np.divide(1.0, h0, out=np.full(len(h0), np.inf), where=h0 > 0)
+
+
+def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") -> Floats:
+    """1 / (1 + U/U₀) of every class, from 0 to 1: 1 where she is certain. Lower is safer.
+
+    U is her uncertainty about the confidential value: the posterior's variance, or its entropy H0. U₀ is the same of
+    someone who holds all values of the domain equally likely, so ½ means that the release has told nothing, and units
+    do not matter.
+
+    Source: M. Trottini and S. E. Fienberg, Modelling user uncertainty for disclosure risk and data utility, Int. J.
+    Uncertainty, Fuzziness and Knowledge-Based Systems 10 (2002), 511–527: risk is a decreasing function of the
+    intruder's uncertainty. Which function is left open there; this one is ours.
+
+    >>> import pandas as pd
+    >>> from equivoc.data.microdata import Microdata
+    >>> from equivoc.techniques.unprotected import Unprotected
+    >>> frame = pd.DataFrame({"sex": list("FFMM"), "pay": [50, 107, 77, 80]})
+    >>> people = Microdata(frame, confidential="pay", keys=["sex"])
+    >>> post = Unprotected().release(people).posteriors(["sex"])
+    >>> trottini_fienberg(post).round(3), trottini_fienberg(post, uncertainty="entropy").round(3)
+    (array([0.334, 0.995]), array([0.667, 0.667]))
+    """
+    values = posteriors.values
+    if uncertainty == "entropy":
+        found, without = _entropies(posteriors), float(np.log2(len(values)))
+    elif uncertainty == "variance":
+        centred = values - values.mean()
+        p = posteriors.probabilities
+        mean = np.asarray(p @ centred)
+        # Rounding may leave less than nothing of a variance of 0.
+        found = np.maximum(np.asarray(p @ centred**2) - mean**2, 0.0)
+        without = float(np.mean(centred**2))
+        found[found < CERTAIN * without] = 0.0
+    else:
+        raise InputError(f"uncertainty is {uncertainty!r}; choose variance or entropy.")
+    return np.ones(len(found)) if without == 0 else 1.0 / (1.0 + found / without)
+
+
+def _entropies(posteriors: Posteriors) -> Floats:
+    h0 = posteriors.shannon()
+    return np.where(h0 < CERTAIN, 0.0, h0)

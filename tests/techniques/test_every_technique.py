@@ -20,7 +20,8 @@ from scipy.sparse import issparse
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.intruder import posteriors
-from equivoc.techniques.noise_addition import NoiseAddition, NoisyIntervals, NoisyRecords
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.unprotected import Unprotected
@@ -110,12 +111,10 @@ def test_a_generator_goes_on(people, beliefs, technique):
 
 def reordered(release: Any, people: Microdata, order: np.ndarray) -> Any:
     """The same release with its records in another order."""
-    if isinstance(release, NoisyRecords):
-        keys = {key: codes[order] for key, codes in release.released.items()}
-        return replace(release, people=people, released=keys, confidential=release.confidential[order])
-    if isinstance(release, NoisyIntervals):
-        keys = {key: codes[order] for key, codes in release.released.items()}
-        return replace(release, people=people, released=keys, group=release.group[order])
+    if isinstance(release, LinkedRelease):
+        columns = {key: replace(column, codes=column.codes[order]) for key, column in release.keys.items()}
+        confidential = replace(release.confidential, codes=release.confidential.codes[order])
+        return replace(release, people=people, keys=columns, confidential=confidential)
     return replace(release, people=people, group=release.group[order])
 
 

@@ -52,19 +52,23 @@ class Release(ABC):
 class GroupedRelease(Release):
     """A release whose linkage counts: any record of the class is as likely the target's as any other.
 
-    ``group[r]`` says which of the channel's rows is what was released about record r.
+    ``group[r]`` says which of the channel's rows is what was released about record r; with no channel it is the
+    position of the record's value in the domain.
     """
 
     group: NDArray[np.integer[Any]] = field(repr=False)
     channel: Any = field(repr=False)
 
+    @property
+    def _groups(self) -> int:
+        return len(self.people.values) if self.channel is None else int(self.channel.shape[0])
+
     def of_classes(self, classes: Classes) -> Posteriors:
-        groups = self.channel.shape[0]
-        counted = self.people.classes(classes.known, values=self.group, span=groups)
+        counted = self.people.classes(classes.known, values=self.group, span=self._groups)
         return Posteriors(classes, self.people.values, counted.counts, self.channel)
 
     def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
-        groups = self.channel.shape[0]
-        lattice = self.people.lattice(min_size=min_size, max_size=max_size, values=self.group, span=groups)
-        for classes in lattice:
+        for classes in self.people.lattice(
+            min_size=min_size, max_size=max_size, values=self.group, span=self._groups
+        ):
             yield Posteriors(classes, self.people.values, classes.counts, self.channel)

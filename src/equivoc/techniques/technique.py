@@ -54,3 +54,25 @@ def one_of(technique: str, parameter: str, given: str, allowed: tuple[str, ...])
     """InputError unless ``given`` is one of the ``allowed`` words."""
     if given not in allowed:
         raise InputError(f"{technique}: {parameter} is {given!r}; it must be one of {', '.join(allowed)}.")
+
+
+def columns_of(technique: str, people: Microdata, on: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that ``on`` stands for: "confidential", "keys", "all", or columns by name (``age+sex`` in words)."""
+    named = {
+        "confidential": (people.confidential,),
+        "keys": people.keys,
+        "all": (*people.keys, people.confidential),
+    }
+    if isinstance(on, str):
+        columns = named[on] if on in named else (on,) if on in named["all"] else tuple(on.split("+"))
+    else:
+        columns = tuple(on)
+    for name in columns:
+        if name not in named["all"]:
+            raise InputError(
+                f"{technique}: on names {name!r}, which is neither a key nor the confidential column; "
+                f'give "confidential", "keys", "all" or some of {", ".join(named["all"])}.'
+            )
+    if not columns:
+        raise InputError(f"{technique}: on is {on!r}, which leaves no column to change.")
+    return columns

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.columns import Column
 from equivoc.data.microdata import Microdata
 from equivoc.data.numbers import Misfit, as_numbers
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.released_table import ReleasedTable, known_keys, released_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Floats = NDArray[np.float64]
 NORMS = {"squared": 2, "absolute": 1}
@@ -60,7 +63,7 @@ def unlinked(table: ReleasedTable, *, known: Sequence[str], distance: str = "squ
         raise InputError(
             "nobody can say which record each released row was made from, so none can be linked to it."
         )
-    original, released = points(table, known)
+    original, released = _points(table, known)
     # Equal records are one point that counts as often as it has records; equal questions are asked once.
     places, of_record, weight = np.unique(original, axis=0, return_inverse=True, return_counts=True)
     pairs = np.column_stack([released, of_record.reshape(-1)[table.origins]])
@@ -69,14 +72,14 @@ def unlinked(table: ReleasedTable, *, known: Sequence[str], distance: str = "squ
     return float(1.0 - (times @ right) / table.rows)
 
 
-def points(table: ReleasedTable, known: Sequence[str]) -> tuple[Floats, Floats]:
+def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[Floats, Floats]:
     """Original and released records as points, one coordinate per numeric attribute, in standard deviations."""
     people = table.people
     ours: list[Floats] = []
     theirs: list[Floats] = []
     for name in (*known, people.confidential):
         column = table.columns.get(name)
-        released = None if column is None else _numbers(column, name)
+        released = None if column is None else _numbers(column.levels, column.codes, name)
         original = _original(people, name)
         if original is None or released is None:
             continue
@@ -100,20 +103,20 @@ def _original(people: Microdata, name: str) -> Floats | None:
     if name == people.confidential:
         return people.values[people.codes]
     levels = people.decode(name, np.arange(len(people.levels(name))))
-    return _numbers(Column(levels, people.key_codes(name)), name)  # type: ignore[arg-type]
+    return _numbers(levels, people.key_codes(name), name)
 
 
-def _numbers(column: Column, name: str) -> Floats | None:
-    """The column's numbers, NaN for null; None if it holds anything else."""
+def _numbers(levels: pa.Array, codes: NDArray[np.integer[Any]], name: str) -> Floats | None:
+    """A column's numbers, NaN for null; None if it holds anything else."""
     import pyarrow as pa
 
-    kind = column.levels.type
+    kind = levels.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
-    found = as_numbers(column.levels.drop_null(), name=name)
+    found = as_numbers(levels.drop_null(), name=name)
     if isinstance(found, Misfit):
         return None
-    return np.append(found, np.nan)[: len(column.levels)][column.codes]
+    return np.append(found, np.nan)[: len(levels)][codes]
 
 
 def _chances(

@@ -116,7 +116,8 @@ def _numbers(levels: pa.Array, codes: NDArray[np.integer[Any]], name: str) -> Fl
     found = as_numbers(levels.drop_null(), name=name)
     if isinstance(found, Misfit):
         return None
-    return np.append(found, np.nan)[: len(levels)][codes]
+    every: Floats = np.append(found, np.nan)[: len(levels)]
+    return every[codes]
 
 
 def _chances(

@@ -28,7 +28,7 @@ def oganian_domingo_ferrer(posteriors: Posteriors) -> Floats:
     array([0.5, inf])
     """
     h0 = _entropies(posteriors)
-    return np.divide(1.0, h0, out=np.full(len(h0), np.inf), where=h0 > 0)
+    return np.asarray(np.divide(1.0, h0, out=np.full(len(h0), np.inf), where=h0 > 0))
 
 
 def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") -> Floats:

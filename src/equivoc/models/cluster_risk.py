@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,8 @@ from equivoc.data.columns import fixed
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.released_table import Crossing, crossing, known_keys, released_table
+from equivoc.models.known_classes import Known, known_classes
+from equivoc.models.released_table import Crossing, crossing, released_table
 
 Floats = NDArray[np.float64]
 _SIZES = np.arange(1, 6)
@@ -36,7 +36,7 @@ def truta(
     people: Microdata,
     release: Release,
     *,
-    known: Sequence[str] | None = None,
+    known: Known = None,
     weights: ArrayLike | None = None,
 ) -> Truta:
     """Identification by exact matches on the ``known`` keys (None: all), from the surest only to any chance at all.
@@ -63,7 +63,7 @@ def truta(
     Truta(minimal=0.125, maximal=0.375, weighted=0.25)
     """
     matrix = _checked(DEFAULT_WEIGHTS if weights is None else weights)
-    return identified(crossing(released_table(people, release), known_keys(people, known)), matrix)
+    return identified(crossing(released_table(people, release), known_classes(people, known).known), matrix)
 
 
 def identified(classes: Crossing, weights: Floats = DEFAULT_WEIGHTS) -> Truta:

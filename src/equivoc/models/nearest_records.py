@@ -12,7 +12,8 @@ from equivoc.data.microdata import Microdata
 from equivoc.data.numbers import Misfit, as_numbers
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.released_table import ReleasedTable, known_keys, released_table
+from equivoc.models.known_classes import Known, check_choice, known_classes
+from equivoc.models.released_table import ReleasedTable, released_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +30,7 @@ def spruill(
     release: Release,
     *,
     distance: str = "squared",
-    known: Sequence[str] | None = None,
+    known: Known = None,
 ) -> float:
     """The share of released records that cannot be linked to the record they were made from. Higher is safer.
 
@@ -52,13 +53,14 @@ def spruill(
     >>> spruill(people, Unprotected().release(people))          # two records are alike: each is linked with chance 1/2
     0.25
     """
-    return unlinked(released_table(people, release), known=known_keys(people, known), distance=distance)
+    return unlinked(
+        released_table(people, release), known=known_classes(people, known).known, distance=distance
+    )
 
 
 def unlinked(table: ReleasedTable, *, known: Sequence[str], distance: str = "squared") -> float:
     """The share for a table that was read before."""
-    if distance not in NORMS:
-        raise InputError(f"distance is {distance!r}; choose from {', '.join(NORMS)}.")
+    check_choice("distance", distance, tuple(NORMS))
     if table.origins is None:
         raise InputError(
             "nobody can say which record each released row was made from, so none can be linked to it."
@@ -117,7 +119,7 @@ def _numbers(levels: pa.Array, codes: NDArray[np.integer[Any]], name: str) -> Fl
     if isinstance(found, Misfit):
         return None
     every: Floats = np.append(found, np.nan)[: len(levels)]
-    return every[codes]
+    return np.asarray(every[codes])
 
 
 def _chances(

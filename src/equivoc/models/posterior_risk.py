@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.models.known_classes import check_choice
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-12
@@ -51,10 +51,11 @@ def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") 
     >>> trottini_fienberg(post).round(3), trottini_fienberg(post, uncertainty="entropy").round(3)
     (array([0.334, 0.995]), array([0.667, 0.667]))
     """
+    check_choice("uncertainty", uncertainty, ("variance", "entropy"))
     values = posteriors.values
     if uncertainty == "entropy":
         found, without = _entropies(posteriors), float(np.log2(len(values)))
-    elif uncertainty == "variance":
+    else:
         centred = values - values.mean()
         p = posteriors.probabilities
         mean = np.asarray(p @ centred)
@@ -62,8 +63,6 @@ def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") 
         found = np.maximum(np.asarray(p @ centred**2) - mean**2, 0.0)
         without = float(np.mean(centred**2))
         found[found < CERTAIN * without] = 0.0
-    else:
-        raise InputError(f"uncertainty is {uncertainty!r}; choose variance or entropy.")
     return np.ones(len(found)) if without == 0 else 1.0 / (1.0 + found / without)
 
 

@@ -15,6 +15,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
+from equivoc.models.known_classes import check_people
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +58,11 @@ class Crossing:
 
 def released_table(people: Microdata, release: Release) -> ReleasedTable:
     """Read a release's table; InputError if it released none, or was made from other people."""
+    check_people("people", people)
+    if not isinstance(release, Release):
+        raise InputError(
+            f"release is a {type(release).__name__}; make one with a technique: Sampling(0.1).release(people)."
+        )
     if release.people is not people:
         raise InputError("the release was made from other people; give those that it was made from.")
     frame = release.table
@@ -75,11 +81,6 @@ def released_table(people: Microdata, release: Release) -> ReleasedTable:
             "the released table has no records of the people's columns, so there is nothing to compare."
         )
     return ReleasedTable(people, columns, rows, release.origins)
-
-
-def known_keys(people: Microdata, known: Sequence[str] | None) -> tuple[str, ...]:
-    """The keys that the intruder knows: all of them where nothing is said."""
-    return people.keys if known is None else people.classes(known).known
 
 
 def crossing(table: ReleasedTable, known: Sequence[str]) -> Crossing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.release import Release
-from equivoc.models.released_table import Crossing, crossing, known_keys, released_table
+from equivoc.models.known_classes import Known, known_classes
+from equivoc.models.released_table import Crossing, crossing, released_table
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,7 @@ class SkinnerElliot:
     """The estimated variance of θ̂ − θ."""
 
 
-def skinner_elliot(
-    people: Microdata, release: Release, *, known: Sequence[str] | None = None
-) -> SkinnerElliot:
+def skinner_elliot(people: Microdata, release: Release, *, known: Known = None) -> SkinnerElliot:
     """How likely a match is correct, if one person of the original is drawn who agrees with a unique released record.
 
     With F_j and f_j the records of the original and of the release in class j of the ``known`` keys (None: all),
@@ -59,7 +57,7 @@ def skinner_elliot(
     (0.5, 0.5)
     """
     table = released_table(people, release)
-    return theta_of(crossing(table, known_keys(people, known)), records=len(people))
+    return theta_of(crossing(table, known_classes(people, known).known), records=len(people))
 
 
 def theta_of(classes: Crossing, *, records: int) -> SkinnerElliot:

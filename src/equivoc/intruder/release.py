@@ -28,11 +28,11 @@ class Release(ABC):
 
     @property
     def origins(self) -> NDArray[np.int64] | None:
-        """The number of the record that each row of ``table`` was made from; None where nobody can say.
+        """Where a file is released: the number of the record that each of its rows was made from.
 
-        Row for row the people's own order, unless a release leaves rows out, shuffles them or makes them up.
+        The people's own order, unless a release leaves rows out or shuffles them; None where nobody can say.
         """
-        return None if self.table is None else np.arange(len(self.people))
+        return np.arange(len(self.people))
 
     def posteriors(self, known: Sequence[str]) -> Posteriors:
         """What she believes of each class of people who agree on the ``known`` keys ([]: of everyone)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 NORMS = {"squared": 2, "absolute": 1}
 TIED = 1e-9
 """Distances closer than this (relatively) are taken for equal."""
 FEWEST_NEIGHBOURS = 4
+_LARGEST_CODE = 2**62
 
 
 def spruill(
@@ -53,29 +56,68 @@ def spruill(
     >>> spruill(people, Unprotected().release(people))          # two records are alike: each is linked with chance 1/2
     0.25
     """
-    return unlinked(
-        released_table(people, release), known=known_classes(people, known).known, distance=distance
-    )
-
-
-def unlinked(table: ReleasedTable, *, known: Sequence[str], distance: str = "squared") -> float:
-    """The share for a table that was read before."""
     check_choice("distance", distance, tuple(NORMS))
+    table = released_table(people, release)
     if table.origins is None:
         raise InputError(
             "nobody can say which record each released row was made from, so none can be linked to it."
         )
+    found = neighbourhood(table, known_classes(people, known).known, table.origins)
+    if found is None:
+        raise InputError(
+            "no attribute holds differing numbers in both files, so there is no distance between records."
+        )
+    return found.unlinked(distance)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """Original and released records as points. Equal records are one point; equal questions are asked once."""
+
+    places: Floats
+    """The distinct originals."""
+    weight: Ints
+    """How many originals each place has."""
+    asked: Floats
+    """Released points, each with one of its owners' places."""
+    own: Ints
+    """The owner's place."""
+    times: Ints
+    """How many released records ask the same."""
+
+    def unlinked(self, distance: str) -> float:
+        """The share of released records whose nearest original is not their own."""
+        right = _chances(self.places, self.weight, self.asked, self.own, NORMS[distance])
+        return float(1.0 - (self.times @ right) / self.times.sum())
+
+
+def neighbourhood(table: ReleasedTable, known: Sequence[str], origins: Ints) -> Neighbourhood | None:
+    """The records over their numeric attributes; None if no attribute is numeric in both files and differs."""
     original, released = _points(table, known)
-    # Equal records are one point that counts as often as it has records; equal questions are asked once.
-    places, of_record, weight = np.unique(original, axis=0, return_inverse=True, return_counts=True)
-    pairs = np.column_stack([released, of_record.reshape(-1)[table.origins]])
-    asked, times = np.unique(pairs, axis=0, return_counts=True)
-    right = _chances(places, weight, asked[:, :-1], asked[:, -1].astype(np.int64), NORMS[distance])
-    return float(1.0 - (times @ right) / table.rows)
+    if not original:
+        return None
+    first, of_record, weight = _distinct(original)
+    places = np.column_stack(original)[first]
+    own = of_record[origins]
+    asked, _, times = _distinct([*released, own])
+    return Neighbourhood(places, weight, np.column_stack(released)[asked], own[asked], times)
 
 
-def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[Floats, Floats]:
-    """Original and released records as points, one coordinate per numeric attribute, in standard deviations."""
+def _distinct(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints, Ints]:
+    """Of rows that are equal in all columns, the first; for every row, which of these it equals; and how often."""
+    code, bound = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        levels, rank = np.unique(column, return_inverse=True)
+        if bound * len(levels) > _LARGEST_CODE:
+            present, code = np.unique(code, return_inverse=True)
+            bound = len(present)
+        code, bound = code * len(levels) + rank, bound * len(levels)
+    _, first, of, times = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
+    return first, of, times
+
+
+def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[list[Floats], list[Floats]]:
+    """Original and released coordinates, one for each numeric attribute that differs, in standard deviations."""
     people = table.people
     ours: list[Floats] = []
     theirs: list[Floats] = []
@@ -94,11 +136,7 @@ def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[Floats, Floats]
         if np.isnan(original).any() or np.isnan(released).any():
             ours.append(np.isnan(original).astype(np.float64))
             theirs.append(np.isnan(released).astype(np.float64))
-    if not ours:
-        raise InputError(
-            "no attribute holds differing numbers in both files, so there is no distance between records."
-        )
-    return np.column_stack(ours), np.column_stack(theirs)
+    return ours, theirs
 
 
 def _original(people: Microdata, name: str) -> Floats | None:
@@ -122,9 +160,7 @@ def _numbers(levels: pa.Array, codes: NDArray[np.integer[Any]], name: str) -> Fl
     return np.asarray(every[codes])
 
 
-def _chances(
-    places: Floats, weight: NDArray[np.int64], asked: Floats, own: NDArray[np.int64], norm: int
-) -> Floats:
+def _chances(places: Floats, weight: Ints, asked: Floats, own: Ints, norm: int) -> Floats:
     """For each point asked about, the chance that the nearest original is the record's own.
 
     Neighbours are looked for in growing numbers until the last one found is farther away than the first, so a tie is

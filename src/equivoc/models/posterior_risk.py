@@ -10,7 +10,7 @@ from equivoc.models.known_classes import check_choice
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-12
-"""Bits: an entropy below this is rounding, and she is certain."""
+"""Less uncertainty than this (in bits, or as a share of all there could be) is rounding, and she is certain."""
 
 
 def oganian_domingo_ferrer(posteriors: Posteriors) -> Floats:
@@ -27,8 +27,12 @@ def oganian_domingo_ferrer(posteriors: Posteriors) -> Floats:
     >>> oganian_domingo_ferrer(Unprotected().release(people).posteriors(["sex"]))
     array([0.5, inf])
     """
-    h0 = _entropies(posteriors)
-    return np.asarray(np.divide(1.0, h0, out=np.full(len(h0), np.inf), where=h0 > 0))
+    return reciprocal(posteriors.shannon())
+
+
+def reciprocal(h0: Floats) -> Floats:
+    """1/H0, inf where H0 is nothing but rounding."""
+    return np.asarray(np.divide(1.0, h0, out=np.full(len(h0), np.inf), where=h0 >= CERTAIN))
 
 
 def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") -> Floats:
@@ -54,18 +58,14 @@ def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") 
     check_choice("uncertainty", uncertainty, ("variance", "entropy"))
     values = posteriors.values
     if uncertainty == "entropy":
-        found, without = _entropies(posteriors), float(np.log2(len(values)))
-    else:
-        centred = values - values.mean()
-        p = posteriors.probabilities
-        mean = np.asarray(p @ centred)
-        # Rounding may leave less than nothing of a variance of 0.
-        found = np.maximum(np.asarray(p @ centred**2) - mean**2, 0.0)
-        without = float(np.mean(centred**2))
-        found[found < CERTAIN * without] = 0.0
+        return decreasing(posteriors.shannon(), float(np.log2(len(values))))
+    centred = values - values.mean()
+    p = posteriors.probabilities
+    mean = np.asarray(p @ centred)
+    return decreasing(np.asarray(p @ centred**2) - mean**2, float(np.mean(centred**2)))
+
+
+def decreasing(uncertainty: Floats, without: float) -> Floats:
+    """1 / (1 + U/U₀); what rounding left of no uncertainty at all is none."""
+    found = np.where(uncertainty < CERTAIN * without, 0.0, uncertainty)
     return np.ones(len(found)) if without == 0 else 1.0 / (1.0 + found / without)
-
-
-def _entropies(posteriors: Posteriors) -> Floats:
-    h0 = posteriors.shannon()
-    return np.where(h0 < CERTAIN, 0.0, h0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ class ReleasedTable:
     """What was released about ``people``, where that is a file; keys and confidential column only."""
 
     people: Microdata
+    frame: Any = field(repr=False)
+    """The table itself."""
     columns: Mapping[str, Column] = field(repr=False)
     rows: int
     origins: Ints | None = field(repr=False)
@@ -57,7 +59,15 @@ class Crossing:
 
 
 def released_table(people: Microdata, release: Release) -> ReleasedTable:
-    """Read a release's table; InputError if it released none, or was made from other people."""
+    """Read a release's table; InputError if it released none."""
+    table = table_if_any(people, release)
+    if table is None:
+        raise InputError(f"{type(release).__name__} releases no table, so it has no records to compare.")
+    return table
+
+
+def table_if_any(people: Microdata, release: Release) -> ReleasedTable | None:
+    """Read a release's table, or None if it released none; InputError if it was made from other people."""
     check_people("people", people)
     if not isinstance(release, Release):
         raise InputError(
@@ -67,7 +77,7 @@ def released_table(people: Microdata, release: Release) -> ReleasedTable:
         raise InputError("the release was made from other people; give those that it was made from.")
     frame = release.table
     if frame is None:
-        raise InputError(f"{type(release).__name__} releases no table, so it has no records to compare.")
+        return None
     table = open_table(frame)
     names = [name for name in (*people.keys, people.confidential) if name in table.names]
     encoders = {name: Encoder(name) for name in names}
@@ -80,7 +90,7 @@ def released_table(people: Microdata, release: Release) -> ReleasedTable:
         raise InputError(
             "the released table has no records of the people's columns, so there is nothing to compare."
         )
-    return ReleasedTable(people, columns, rows, release.origins)
+    return ReleasedTable(people, frame, columns, rows, release.origins)
 
 
 def crossing(table: ReleasedTable, known: Sequence[str]) -> Crossing:

@@ -60,7 +60,7 @@ def class_size(k: int, known: Sequence[str], alone: int) -> Measure:
     others = f"{k - 1:,} other{'s' * (k != 2)}"
     looks = f"Everyone looks like at least {others} {on}" if k > 1 else f"Someone looks like nobody else {on}"
     who = "nobody is" if not alone else "1 record is" if alone == 1 else f"{alone:,} records are"
-    return Measure("k-anonymity", float(k), f"{looks}; {who} alone. More is safer.")
+    return Measure("k-anonymity", float(k), f"{looks}; {who} alone; more is safer.")
 
 
 def _values(people: Microdata, classes: Classes) -> list[Measure]:
@@ -77,41 +77,42 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "l-diversity, distinct",
             float(distinct),
-            f"Every class has at least {distinct:,} different value{'s' * (distinct != 1)} of {unit}; "
-            f"{part(given_away, len(people))} are in a class with one value only. More is safer.",
+            (f"Every class has at least {distinct:,}" if distinct > 1 else "Some class has only one")
+            + f" different value{'s' * (distinct > 1)} of {unit}; "
+            f"{part(given_away, len(people))} are in a class with one value only; more is safer.",
         ),
         Measure(
             "l-diversity, entropy",
             effective,
-            f"In the worst class {unit} is as uncertain as among {effective:.3g} equally frequent values (1: certain). "
-            "More is safer.",
+            f"In the worst class {unit} is as uncertain as among {effective:.3g} equally frequent values (1: certain); "
+            "more is safer.",
         ),
         Measure(
             f"l-diversity, recursive (c = {RECURSIVE_C})",
             float(recursive),
-            f"In every class the most frequent {unit} stays below {RECURSIVE_C} times all values from the "
-            f"{recursive}th most frequent on. More is safer."
+            f"In every class the most frequent {unit} is less than {RECURSIVE_C} times as frequent as all but the "
+            f"{recursive - 1} most frequent together; more is safer."
             if recursive > 1
-            else f"In some class one {unit} is at least {RECURSIVE_C} times as frequent as all others together. "
-            "More is safer.",
+            else f"In some class one {unit} is at least {RECURSIVE_C} times as frequent as all others together; "
+            "more is safer.",
         ),
         Measure(
             "(α,k)-anonymity, α",
             share,
-            f"In the worst class {share:.1%} of the people have the same {unit}: a bet on it wins that often. "
-            "Less is safer.",
+            f"In the worst class {share:.1%} of the people have the same {unit}: a bet on it wins that often; "
+            "less is safer.",
         ),
         Measure(
             "t-closeness, ordered",
             ordered,
             f"In the worst class the values of {unit} lie {ordered:.3g} of the way across the domain from everyone's "
-            "(0: distributed alike; 1: at the other end). Less is safer.",
+            "(0: distributed alike; 1: at the other end); less is safer.",
         ),
         Measure(
             "t-closeness, equal",
             equal,
             f"In the worst class {equal:.1%} of the people would need another {unit} for it to be distributed like "
-            "everyone's. Less is safer.",
+            "everyone's; less is safer.",
         ),
     ]
 
@@ -124,13 +125,13 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
             "prosecutor risk, highest",
             found.highest,
             f"Whoever knows that her target is in the file names the right record with chance {found.highest:.3g} at "
-            "worst. Less is safer.",
+            "worst; less is safer.",
         ),
         Measure(
             "prosecutor risk, average",
             found.average,
             f"She names the right record of a random person with chance {found.average:.3g}; "
-            f"for {found.above:.1%} of the records it is above {found.threshold:g}. Less is safer.",
+            f"for {found.above:.1%} of the records it is above {found.threshold:g}; less is safer.",
         ),
     ]
     weights = people.weights
@@ -142,13 +143,13 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
             Measure(
                 "individual risk, highest",
                 individual.highest,
-                f"{whole}the riskiest record is identified with chance {individual.highest:.3g}. Less is safer.",
+                f"{whole}the riskiest record is identified with chance {individual.highest:.3g}; less is safer.",
             ),
             Measure(
                 "global risk",
                 individual.share,
-                f"{whole}{individual.expected:.3g} of {records:,} records can be expected to be identified. "
-                "Less is safer.",
+                f"{whole}{individual.expected:.3g} of {records:,} records can be expected to be identified; "
+                "less is safer.",
             ),
         ]
     return rows
@@ -164,13 +165,13 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
             "journalist risk, highest",
             found.highest,
             "Whoever does not know who is in the file names the right person behind a record with chance "
-            f"{found.highest:.3g} at worst (population: {source}). Less is safer.",
+            f"{found.highest:.3g} at worst (population: {source}); less is safer.",
         ),
         Measure(
             "marketer risk",
             market.share,
             f"Whoever matches the whole file with the population gets {market.expected:.3g} of {len(people):,} "
-            f"records right ({market.share:.1%}). Less is safer.",
+            f"records right ({market.share:.1%}); less is safer.",
         ),
     ]
     if population is not None:
@@ -180,7 +181,7 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
                 "δ-presence, δ_max",
                 presence.high,
                 f"That someone is in the file can be told with chance {presence.high:.3g} at most, and with "
-                f"{presence.low:.3g} at least. Less is safer.",
+                f"{presence.low:.3g} at least; less is safer.",
             )
         )
     return rows
@@ -196,6 +197,6 @@ def _special(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "SUDA, special uniques",
             few / len(people),
-            f"{keys.capitalize()} {part(few, len(people))} unique in the file. Less is safer.",
+            f"{keys.capitalize()} {part(few, len(people))} unique in the file; less is safer.",
         )
     ]

@@ -28,7 +28,7 @@ def measures(people: Microdata, release: Release | None = None, *, known: Known 
     >>> frame = pd.DataFrame({"sex": list("FFMMM"), "pay": [50, 107, 77, 77, 80]})
     >>> found = measures(Microdata(frame, confidential="pay", keys=["sex"]))
     >>> found.set_index("measure").loc["k-anonymity", "meaning"]
-    'Everyone looks like at least 1 other on sex; nobody is alone. More is safer.'
+    'Everyone looks like at least 1 other on sex; nobody is alone; more is safer.'
     """
     rows = measure_rows(people, release, known=known)
     return people.like(
@@ -71,13 +71,13 @@ def _left(posteriors: Posteriors, curves: Curves, *, of: str = "") -> list[Measu
             f"H0{of}",
             h0,
             f"{knowing} is left with {h0:.3g} bits about the exact {unit} of a random person, of {most:.3g} if she "
-            f"knew nothing; she is certain of {_certain(posteriors, curves)}. More is safer.",
+            f"knew nothing; she is certain of {_certain(posteriors, curves)}; more is safer.",
         ),
         Measure(
             f"A{of}",
             area,
             f"{knowing} is left with {figure(area)} bits × {unit} over all tolerances, for a random person; "
-            "more is safer, and values far apart count more than close ones.",
+            "values far apart count more than close ones; more is safer.",
         ),
     ]
 
@@ -101,8 +101,12 @@ def _risks(posteriors: Posteriors, curves: Curves) -> list[Measure]:
         Measure(
             "Oganian–Domingo-Ferrer",
             middle,
-            f"1/H0 is at most {middle:.3g} per bit for half of the people, "
-            f"and infinite (she is certain) for {_certain(posteriors, curves)}; less is safer.",
+            (
+                f"1/H0 is at most {middle:.3g} per bit for half of the people, and"
+                if np.isfinite(middle)
+                else "1/H0 is"
+            )
+            + f" infinite (she is certain) for {_certain(posteriors, curves)}; less is safer.",
         ),
         Measure(
             "Trottini–Fienberg, variance",

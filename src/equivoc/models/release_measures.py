@@ -75,8 +75,8 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
             Measure(
                 "Skinner–Elliot θ",
                 found.theta,
-                f"{unique} are unique in the release; a person of the original who fits one of them is its owner with "
-                f"chance {found.theta:.3g}. Less is safer.",
+                f"In the release {unique} are unique, and a person of the original who fits one of them is its owner with "
+                f"chance {found.theta:.3g}; less is safer.",
             )
         )
     if rows_released < records and not np.isnan(found.estimate):
@@ -85,7 +85,7 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
                 "Skinner–Elliot θ, estimated",
                 found.estimate,
                 f"From the sample alone one would take θ for {found.estimate:.3g} "
-                f"(standard error {sqrt(found.variance):.2g}). Less is safer.",
+                f"(standard error {sqrt(found.variance):.2g}); less is safer.",
             )
         )
     identify = "identified by exact matches on the keys"
@@ -94,20 +94,20 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
         Measure(
             "Truta, minimal",
             shares.minimal,
-            f"{part(round(shares.minimal * rows_released), rows_released)} are unique in both files, and so "
-            f"{identify}. Less is safer.",
+            f"In both files {part(round(shares.minimal * rows_released), rows_released)} are unique, and so "
+            f"{identify}; less is safer.",
         ),
         Measure(
             "Truta, maximal",
             shares.maximal,
             f"With luck in classes of any size, {shares.maximal:.1%} of the released records can be expected to be "
-            f"{identify}. Less is safer.",
+            f"{identify}; less is safer.",
         ),
         Measure(
             "Truta, weighted",
             shares.weighted,
             f"Classes of 2 to 5 count less, larger ones not at all: {shares.weighted:.1%} of the released records, "
-            "between the minimal and the maximal share. Less is safer.",
+            "between the minimal and the maximal share; less is safer.",
         ),
     ]
 
@@ -127,7 +127,7 @@ def _linked(table: ReleasedTable, classes: Classes) -> list[Measure]:
                 f"Spruill, {distance} distance",
                 share,
                 f"{share:.1%} of the released records are not given away by the nearest original record "
-                f"({distance} differences of the numeric attributes). More is safer.",
+                f"({distance} differences of the numeric attributes); more is safer.",
             )
         )
     return told

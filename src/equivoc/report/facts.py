@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.measure.many import Curves, curves
+from equivoc.models.measures import measure_rows
 from equivoc.report import wording
 from equivoc.report.knowledge import risk_by_knowledge
 from equivoc.report.plain import plain
@@ -90,6 +91,7 @@ def assessment_facts(
         "people": exposure,
         "riskiest": _riskiest(result, FEWEST_PEOPLE if not record_values else 1),
         "contributions": _contributions(summary),
+        "measures": [row._asdict() for row in measure_rows(people, result.release, known=result.known)],
         "methods": [{"term": term, "meaning": meaning} for term, meaning in wording.METHODS],
         "assumptions": wording.assumptions(
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),

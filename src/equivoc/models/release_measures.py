@@ -75,8 +75,8 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
             Measure(
                 "Skinner–Elliot θ",
                 found.theta,
-                f"In the release {unique} are unique, and a person of the original who fits one of them is its owner with "
-                f"chance {found.theta:.3g}; less is safer.",
+                f"In the release {unique} are unique, and a person of the original who fits one of them is its "
+                f"owner with chance {found.theta:.3g}; less is safer.",
             )
         )
     if rows_released < records and not np.isnan(found.estimate):

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.models.known_classes import Known, check_choice, known_classes
+from equivoc.models.arguments import check_choice
+from equivoc.models.known_classes import Known, known_classes
 
 DISTANCES = ("ordered", "equal")
 
@@ -32,7 +33,10 @@ def t_closeness(people: Microdata, *, known: Known = None, distance: str = "orde
     """
     check_choice("distance", distance, DISTANCES)
     classes = known_classes(people, known)
-    everyone = np.bincount(classes.counts.indices, weights=classes.counts.data, minlength=people.values.size)
+    counts = classes.counts
+    everyone = np.bincount(counts.indices, weights=counts.data, minlength=people.values.size).astype(
+        np.float64
+    )
     if people.values.size == 1:
         return 0.0
     far = _ordered(classes, everyone) if distance == "ordered" else _equal(classes, everyone)
@@ -50,8 +54,8 @@ def _equal(classes: Classes, everyone: NDArray[np.float64]) -> NDArray[np.float6
 def _ordered(classes: Classes, everyone: NDArray[np.float64]) -> NDArray[np.float64]:
     """Σ |class's cumulative share − everyone's| / (m − 1), at the cost of the values that occur in the class.
 
-    Between two values of a class its cumulative share stands still while everyone's rises: first below it, then above. So
-    each stretch of the domain is two sums over everyone's cumulative shares, and those come from a table.
+    Between two values of a class its cumulative share stands still while everyone's rises: first below it, then
+    above. So each stretch of the domain is two sums over everyone's cumulative shares, and those come from a table.
     """
     counts, domain = classes.counts, everyone.size
     starts, values = counts.indptr[:-1], np.diff(counts.indptr)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.known_classes import Known, check_choice, known_classes
+from equivoc.models.arguments import check_choice, checked_number
+from equivoc.models.known_classes import Known, known_classes
 
 KINDS = ("distinct", "entropy", "recursive")
 
@@ -24,9 +25,9 @@ def l_diversity(
     - ``"entropy"``: −Σ p log p ≥ log l in every class, so l = 2^H with H the least entropy of a class in bits, the
       smallest H0 of the file published as it is (a float, rounded to 12 decimals: three equally frequent values
       are exactly 3.0).
-    - ``"recursive"``: r_1 < c · (r_l + r_(l+1) + … + r_m) in every class, r_1 ≥ r_2 ≥ … ≥ r_m the counts of its m values:
-      even without its l − 2 runners-up the most frequent value does not prevail. ``c`` must be given. Any file is
-      (c,1)-diverse (an int).
+    - ``"recursive"``: r_1 < c · (r_l + r_(l+1) + … + r_m) in every class, r_1 ≥ r_2 ≥ … ≥ r_m the counts of its m
+      values: even where an intruder can rule out the l − 2 runners-up, the most frequent value does not prevail.
+      ``c`` must be given. Any file is (c,1)-diverse (an int).
 
     Source: Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007), l-Diversity: privacy beyond k-anonymity,
     definitions 4.1 and 4.3.
@@ -40,25 +41,20 @@ def l_diversity(
     (1, 2)
     """
     check_choice("kind", kind, KINDS)
-    _check_c(kind, c)
+    if c is not None and kind != "recursive":
+        raise InputError(f"c is {c!r}, but only kind='recursive' has a c; leave it out for kind={kind!r}.")
     classes = known_classes(people, known)
     if kind == "distinct":
         return int(np.diff(classes.counts.indptr).min())
     if kind == "entropy":
-        return round(2.0 ** float(_entropies(classes).min()), 12)
-    assert c is not None
-    return int(_recursive(classes, c).min())
+        return float(np.round(np.exp2(_entropies(classes).min()), 12))
+    return int(_recursive(classes, _checked_c(c)).min())
 
 
-def _check_c(kind: str, c: float | None) -> None:
-    if kind != "recursive":
-        if c is not None:
-            raise InputError(f"c is {c!r}, but only kind='recursive' has a c; leave it out for kind={kind!r}.")
-        return
+def _checked_c(c: float | None) -> float:
     if c is None:
         raise InputError("kind='recursive' needs c, the factor in r_1 < c · (r_l + … + r_m); give c=3, say.")
-    if isinstance(c, bool) or not isinstance(c, (int, float)) or not 0 < c < math.inf:
-        raise InputError(f"c is {c!r}; it must be a finite number above 0.")
+    return checked_number("c", c, "a finite number above 0", lambda x: 0 < x < math.inf)
 
 
 def _entropies(classes: Classes) -> NDArray[np.float64]:
@@ -74,9 +70,10 @@ def _recursive(classes: Classes, c: float) -> NDArray[np.int64]:
     starts = counts.indptr[:-1]
     values = np.diff(counts.indptr)
     # One sort orders the counts within every class: the class decides first, then the count, the largest first.
-    base = int(counts.data.max()) + 1
+    bits = int(counts.data.max()).bit_length()
+    most = (1 << bits) - 1
     of_cell = np.repeat(np.arange(len(classes), dtype=np.int64), values)
-    ranked = base - 1 - np.sort(of_cell * base + (base - 1 - counts.data)) % base
+    ranked = most - (np.sort(of_cell << bits | (most - counts.data)) & most)
     before = np.cumsum(ranked) - ranked
     tail = np.repeat(before[starts] + classes.sizes, values) - before
     # The tails r_l + … + r_m fall as l grows, so those that suffice come first.

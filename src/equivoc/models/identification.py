@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivoc.data.microdata import Microdata
-from equivoc.errors import InputError
+from equivoc.models.arguments import checked_number
 from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.population import FILE, behind
 
@@ -42,9 +42,9 @@ class MarketerRisk:
 def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float = 0.2) -> IdentificationRisk:
     """The risk where the intruder knows that her target is in the file: 1/f in a class of f records.
 
-    Highest: 1/min f. Average: (number of classes)/n. Above: the share of records in classes with 1/f > ``threshold`` (0.2:
-    fewer than five alike). Source: El Emam and Dankar (2008), Protecting privacy using k-anonymity; the figures as in
-    El Emam (2013), Guide to the de-identification of personal health information.
+    Highest: 1/min f. Average: (number of classes)/n. Above: the share of records in classes with 1/f > ``threshold``
+    (0.2: fewer than five alike). Source: El Emam and Dankar (2008), Protecting privacy using k-anonymity; the figures
+    as in El Emam (2013), Guide to the de-identification of personal health information.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFFFFFM"), "pay": range(7)})
@@ -52,7 +52,7 @@ def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float 
     >>> found.highest, round(found.average, 3), round(found.above, 3)
     (1.0, 0.286, 0.143)
     """
-    _check_threshold(threshold)
+    threshold = _checked_threshold(threshold)
     sizes = known_classes(people, known).sizes
     return IdentificationRisk(
         highest=1 / float(sizes.min()),
@@ -69,10 +69,10 @@ def journalist_risk(
     """The risk where she does not know who is in the file: 1/F for F people of the population with the class's keys.
 
     F is counted in ``population`` (Microdata with the same keys that includes the people of the file); without one it
-    is the class's sum of survey weights, and without weights f itself: then the file is the population, and the journalist
-    does as well as the prosecutor. ``.population`` says which. Highest: 1/min F. Above: the share of records in classes
-    with 1/F > ``threshold``. Average: the larger of J/Σ F over the file's J classes (she starts from a person) and
-    1/n · Σ f/F (she starts from a record). Sources: as for `prosecutor_risk`.
+    is the class's sum of survey weights, and without weights f itself: then the file is the population, and the
+    journalist does as well as the prosecutor. ``.population`` says which. Highest: 1/min F. Above: the share of records
+    in classes with 1/F > ``threshold``. Average: the larger of J/Σ F over the file's J classes (she starts from a
+    person) and 1/n · Σ f/F (she starts from a record). Sources: as for `prosecutor_risk`.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFFM"), "pay": range(4), "w": [2, 3, 5, 4]})
@@ -80,7 +80,7 @@ def journalist_risk(
     >>> found.highest, round(found.average, 4), found.population
     (0.25, 0.1429, 'the survey weights')
     """
-    _check_threshold(threshold)
+    threshold = _checked_threshold(threshold)
     classes = known_classes(people, known)
     found = behind(classes, population)
     from_person = len(classes) / float(found.sizes.sum())
@@ -113,6 +113,5 @@ def marketer_risk(
     return MarketerRisk(expected / len(people), expected, found.source)
 
 
-def _check_threshold(threshold: float) -> None:
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
-        raise InputError(f"threshold is {threshold!r}; it must be a chance from 0 to 1.")
+def _checked_threshold(threshold: float) -> float:
+    return checked_number("threshold", threshold, "a chance from 0 to 1", lambda x: 0 <= x <= 1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.errors import InputError
+from equivoc.models.arguments import check_people
 
 Known = Sequence[str] | None
 """The keys that the intruder knows; None: all of them."""
@@ -16,17 +16,3 @@ def known_classes(people: Microdata, known: Known) -> Classes:
     """The classes of people who agree on the ``known`` keys; counted once, however many measures ask for them."""
     check_people("people", people)
     return people.classes(people.keys if known is None else known)
-
-
-def check_people(name: str, given: object) -> None:
-    """InputError unless ``given`` is Microdata."""
-    if not isinstance(given, Microdata):
-        raise InputError(
-            f"{name} is a {type(given).__name__}; make people of it with eq.Microdata(…, confidential=…, keys=[…])."
-        )
-
-
-def check_choice(name: str, given: object, allowed: tuple[str, ...]) -> None:
-    """InputError unless ``given`` is one of the ``allowed`` words."""
-    if given not in allowed:
-        raise InputError(f"{name} is {given!r}; it must be one of {', '.join(allowed)}.")

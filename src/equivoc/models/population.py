@@ -11,7 +11,7 @@ from equivoc.data.classes import Classes
 from equivoc.data.members import class_of_records
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.known_classes import check_people
+from equivoc.models.arguments import check_people
 
 FILE = "the file itself"
 WEIGHTS = "the survey weights"
@@ -71,8 +71,12 @@ def counted(classes: Classes, population: Microdata) -> Population:
     short = np.flatnonzero(sizes < classes.sizes)
     if short.size:
         at = int(short[0])
-        keys = (classes.people.levels(n)[c] for n, c in zip(classes.known, classes.key_codes[at], strict=True))
-        who = ", ".join(f"{name} {key!r}" for name, key in zip(classes.known, keys, strict=True)) or "everyone"
+        keys = (
+            classes.people.levels(n)[c] for n, c in zip(classes.known, classes.key_codes[at], strict=True)
+        )
+        who = (
+            ", ".join(f"{name} {key!r}" for name, key in zip(classes.known, keys, strict=True)) or "everyone"
+        )
         raise InputError(
             f"the file has {classes.sizes[at]} people with {who}, the population {sizes[at]}; "
             "give a population that includes the people of the file."

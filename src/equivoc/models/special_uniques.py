@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,21 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.lattice import largest_size
 from equivoc.data.microdata import Microdata
-from equivoc.errors import InputError
+from equivoc.models.arguments import checked_number
 from equivoc.models.known_classes import Known, known_classes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# A table of all combinations of levels is used while it has at most this many entries (of a byte) per class …
+_TABLE_SHARE = 8
+# … or fits the cache anyway.
+_SHORT_TABLE = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class SpecialUniques:
-    """What SUDA says of each record: arrays in the file's order, 0 for a record that is not unique. Smaller is safer."""
+    """What SUDA says of each record, in the file's order; 0 for a record that is not unique. Smaller is safer."""
 
     classes: Classes = field(repr=False)
     _alone: Ints = field(repr=False)
@@ -113,8 +119,8 @@ def suda(
         DIS-SUDA = 1 / (1 + U·(1/DIS − 1) / (score^a · Σ_unique score^−a)),   a = 1 + (8 − K)/20,
 
     which spreads the file's DIS over its records. Null is a value like any other. Sources: Elliot, Manning, Mayes,
-    Gurd and Bane (2005), SUDA: a program for detecting special uniques; Manning, Haglin and Keane (2008), A recursive search
-    algorithm for statistical disclosure assessment; the DIS-SUDA formula is that of the R package sdcMicro.
+    Gurd and Bane (2005), SUDA: a program for detecting special uniques; Manning, Haglin and Keane (2008), A recursive
+    search algorithm for statistical disclosure assessment; the DIS-SUDA formula is that of the R package sdcMicro.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 30, 30, 41], "sex": list("FFMM"), "pay": [1, 2, 3, 4]})
@@ -122,23 +128,22 @@ def suda(
     >>> found.score, found.smallest_msu, found.by_key
     (array([0., 0., 1., 1.]), array([0, 0, 2, 1]), {'age': 1.0, 'sex': 0.5})
     """
+    from equivoc.models.special_uniques_kernels import add_uniques
+
     classes = known_classes(people, known)
     keys = len(classes.known)
-    most = _checked_size(keys, max_size)
-    if isinstance(fraction, bool) or not isinstance(fraction, (int, float)) or not 0 < fraction <= 1:
-        raise InputError(f"fraction is {fraction!r}; it must be above 0 and at most 1.")
+    if max_size is not None:
+        wanted = "a whole number of keys, at least 1"
+        max_size = int(checked_number("max_size", max_size, wanted, lambda x: x >= 1 and x.is_integer()))
+    most = largest_size(keys, max_size=max_size)
+    fraction = checked_number("fraction", fraction, "above 0 and at most 1", lambda x: 0 < x <= 1)
     score = np.zeros(len(classes))
     found = np.zeros(len(classes), np.int64)
     smallest = np.zeros(len(classes), np.int64)
     by_key = np.zeros((len(classes), keys))
     for subset, rows in _minimal_uniques(classes, most):
-        weight = msu_score(len(subset), keys=keys, max_size=most)
-        score[rows] += weight
-        found[rows] += 1
-        # Smaller subsets come first.
-        smallest[rows] = np.where(smallest[rows] == 0, len(subset), smallest[rows])
-        for key in subset:
-            by_key[rows, key] += weight
+        weight = msu_score(subset.size, keys=keys, max_size=most)
+        add_uniques(rows, subset, weight, score, found, smallest, by_key)
     alone = np.flatnonzero(classes.sizes == 1)
     pairs = 2 * int(np.count_nonzero(classes.sizes == 2))
     dis = dis_suda(score[alone], pairs=pairs, keys=keys, fraction=fraction)
@@ -169,30 +174,31 @@ def dis_suda(score: Floats, *, pairs: int, keys: int, fraction: float) -> Floats
     return dis
 
 
-def _checked_size(keys: int, max_size: int | None) -> int:
-    if max_size is not None and (isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1):
-        raise InputError(f"max_size is {max_size!r}; it must be a whole number of keys, at least 1.")
-    return largest_size(keys, max_size=max_size)
-
-
-def _minimal_uniques(classes: Classes, most: int) -> Iterator[tuple[tuple[int, ...], Ints]]:
+def _minimal_uniques(classes: Classes, most: int) -> Iterator[tuple[Ints, Ints]]:
     """Each subset of the keys with the classes that it is a minimal sample unique of, small subsets first.
 
     A class that is alone on some keys is alone on any more of them: it has no further minimal unique there, and no
-    other class can meet it. So it takes no part in the search of a larger subset; the rest are few where many are unique.
+    other class can meet it. So it takes no part in the search of a larger subset.
     """
-    from equivoc.models.special_uniques_kernels import lone_rows
+    from equivoc.models import special_uniques_kernels as kernels
 
-    key_codes = np.ascontiguousarray(classes.key_codes)
+    keys = len(classes.known)
+    radices = np.array([len(classes.people.levels(name)) for name in classes.known], np.int64)
+    key_codes = np.asfortranarray(classes.key_codes)
     single = classes.sizes == 1
-    settled: dict[tuple[int, ...], NDArray[np.uint8]] = {(): np.packbits(np.zeros(len(classes), np.bool_))}
+    settled: dict[tuple[int, ...], NDArray[np.uint8]] = {(): np.zeros((len(classes) + 7) // 8, np.uint8)}
     for size in range(1, most + 1):
         smaller, settled = settled, {}
-        for subset in combinations(range(len(classes.known)), size):
+        for subset in combinations(range(keys), size):
             done = np.bitwise_or.reduce([smaller[subset[:at] + subset[at + 1 :]] for at in range(size)])
-            rows = np.flatnonzero(np.unpackbits(done, count=len(classes)) == 0)
-            alone = rows[lone_rows(key_codes, np.array(subset), rows, single)]
-            yield subset, alone
-            now = np.zeros(len(classes), np.bool_)
-            now[alone] = True
-            settled[subset] = done | np.packbits(now)
+            rows = kernels.unsettled(done, len(classes))
+            columns = np.array(subset, np.int64)
+            if size == keys:  # the classes differ on all keys
+                alone = rows[single[rows]]
+            elif prod(radices[columns].tolist()) <= _TABLE_SHARE * rows.size + _SHORT_TABLE:
+                alone = kernels.lone_by_table(key_codes, columns, radices[columns], rows, single)
+            else:
+                alone = kernels.lone_by_hash(key_codes, columns, rows, single)
+            yield columns, alone
+            kernels.settle(alone, done)
+            settled[subset] = done

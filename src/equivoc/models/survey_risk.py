@@ -57,8 +57,9 @@ def individual_risk(people: Microdata, *, known: Known = None) -> IndividualRisk
         r = p^f / f · ₂F₁(f, f; f + 1; q) = p · I_f,   q = 1 − p,   I_f = ∫_0^1 (1−t)^(f−1) / (1 − q·t) dt,
 
     in closed form I_1 = ln(1/p) / q and I_(f+1) = (1/f − p · I_f) / q. A class whose weights sum to no more than its
-    records is complete: r = 1/f. Weights are needed. Sources: Benedetti and Franconi (1998), Statistical and technological
-    solutions for controlled data dissemination; Franconi and Polettini (2004), Individual risk estimation in µ-Argus.
+    records is complete: r = 1/f. Weights are needed. Sources: Benedetti and Franconi (1998), Statistical and
+    technological solutions for controlled data dissemination; Franconi and Polettini (2004), Individual risk estimation
+    in µ-Argus: a review.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFM"), "pay": range(3), "w": [180, 180, 215]})

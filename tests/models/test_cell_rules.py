@@ -95,6 +95,7 @@ def test_the_order_of_respondents_changes_nothing(cell: list[int], random: objec
         (lambda: p_percent([1, float("nan")], p=10), r"contribution 1 .* is nan"),
         (lambda: p_percent(["x"], p=10), "numbers"),
         (lambda: p_percent([1, 2], p=0), "p is 0"),
+        (lambda: p_percent([1, 2], p="10"), "p is '10'"),  # type: ignore[arg-type]
         (lambda: pq_rule([1, 2], p=10, q=0), "q is 0"),
         (lambda: pq_rule([1, 2], p=10, q=101), "q is 101"),
     ],

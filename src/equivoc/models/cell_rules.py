@@ -7,12 +7,13 @@ Statistical Disclosure Control, the chapter on magnitude tables.
 
 from __future__ import annotations
 
-from math import fsum
+from math import fsum, inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from equivoc.errors import InputError
+from equivoc.models.arguments import checked_number
 
 
 def dominance(contributions: ArrayLike, *, n: int = 1, k: float = 60) -> bool:
@@ -24,11 +25,10 @@ def dominance(contributions: ArrayLike, *, n: int = 1, k: float = 60) -> bool:
     (False, True)
     """
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InputError(f"dominance: n is {n!r}; give a whole number of respondents, at least 1.")
-    if not 0 < k < 100:
-        raise InputError(f"dominance: k is {k}; it must lie between 0 and 100 percent.")
+        raise InputError(f"n is {n!r}; give a whole number of respondents, at least 1.")
+    share = checked_number("k", k, "a percentage between 0 and 100", lambda k: 0 < k < 100)
     values = _largest_first(contributions)
-    return 100 * fsum(values[:n]) > k * fsum(values)
+    return 100 * fsum(values[:n]) > share * fsum(values)
 
 
 def p_percent(contributions: ArrayLike, *, p: float) -> bool:
@@ -52,12 +52,10 @@ def pq_rule(contributions: ArrayLike, *, p: float, q: float) -> bool:
     >>> pq_rule([52_000, 50_000, 8_000], p=10, q=50), pq_rule([52_000, 50_000, 8_000], p=10, q=80)
     (True, False)
     """
-    if not p > 0:
-        raise InputError(f"p is {p}; it must be above 0 percent.")
-    if not 0 < q <= 100:
-        raise InputError(f"q is {q}; it must be above 0 and at most 100 percent.")
+    after = checked_number("p", p, "a percentage above 0", lambda p: 0 < p < inf)
+    before = checked_number("q", q, "a percentage above 0 and at most 100", lambda q: 0 < q <= 100)
     values = _largest_first(contributions)
-    return q * fsum(values[2:]) < p * values[0]
+    return before * fsum(values[2:]) < after * values[0]
 
 
 def _largest_first(contributions: ArrayLike) -> list[float]:

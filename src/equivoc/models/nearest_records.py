@@ -13,7 +13,8 @@ from equivoc.data.microdata import Microdata
 from equivoc.data.numbers import Misfit, as_numbers
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.known_classes import Known, check_choice, known_classes
+from equivoc.models.arguments import check_choice
+from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.released_table import ReleasedTable, released_table
 
 if TYPE_CHECKING:

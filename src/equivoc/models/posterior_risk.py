@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.models.known_classes import check_choice
+from equivoc.models.arguments import check_choice
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-12

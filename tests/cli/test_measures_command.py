@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from math import isinf
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import equivoc as eq
 from equivoc.cli import main
+from equivoc.cli.app import app
 
 ROWS = "age,sex,pay\n30,F,10\n30,F,20\n30,M,20\n41,M,30\n41,M,30\n52,F,50\n"
 OPTIONS = ("--confidential", "pay", "--keys", "age,sex")
@@ -23,28 +24,18 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
-    monkeypatch.setattr(sys, "argv", ["equivoc", *map(str, words)])
-    try:
-        main()
-    except SystemExit as left:
-        return int(left.code or 0)
-    return 0
-
-
 @pytest.mark.parametrize("known", [None, "sex", ""])
 @pytest.mark.parametrize("technique", [None, "sampling:fraction=0.5"])
 def test_json_holds_the_frame(
     known: str | None,
     technique: str | None,
     file: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     options = [] if known is None else ["--known", known]
     options += [] if technique is None else ["--technique", technique, "--seed", "4"]
-    assert run(monkeypatch, "measures", file, *OPTIONS, "--json", *options) == 0
-    told = json.loads(capsys.readouterr().out)["measures"]
+    done = CliRunner().invoke(app, ["measures", str(file), *OPTIONS, "--json", *options])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)["measures"]
     people = eq.read(file, confidential="pay", keys=["age", "sex"])
     release = None if technique is None else eq.Sampling(0.5).release(people, 4)
     asked = None if known is None else [name for name in [known] if name]
@@ -52,12 +43,9 @@ def test_json_holds_the_frame(
     assert told == [row | {"value": None if isinf(row["value"]) else row["value"]} for row in expected]
 
 
-def test_the_table_names_values_and_meanings(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_names_values_and_meanings(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    assert run(monkeypatch, "measures", file, *OPTIONS) == 0
-    out = capsys.readouterr().out
+    out = CliRunner().invoke(app, ["measures", str(file), *OPTIONS]).stdout
     for words in (
         "k-anonymity",
         "t-closeness, ordered",
@@ -85,7 +73,10 @@ def test_bad_input_ends_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run(monkeypatch, "measures", file, *words) == 2
+    monkeypatch.setattr("sys.argv", ["equivoc", "measures", str(file), *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
     told = capsys.readouterr()
     assert sentence in told.err
     assert told.err.count("\n") == 1

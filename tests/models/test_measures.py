@@ -14,7 +14,7 @@ import pytest
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.models import release_measures
-from tests.models.released import KEYS, Record, given, microdata
+from tests.models.released import KEYS, Given, Record, given, microdata
 
 MODELS = eq.models
 OF_A_FILE = {
@@ -137,6 +137,19 @@ def test_a_release_with_a_table(people: Microdata, technique: Any) -> None:
 def test_where_no_table_is_released_only_the_intruder_is_measured(people: Microdata) -> None:
     release = eq.QueryRestriction(size=4).release(people, 1)
     assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | OF_THE_ORIGINAL
+
+
+class Cells(Given):
+    """The rows are cells, each with its keys and a value."""
+
+    tabulated = True
+
+
+def test_a_table_of_cells_is_no_table_of_records(people: Microdata) -> None:
+    release = Cells(people, people.frame, None)
+    assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | OF_THE_ORIGINAL
+    with pytest.raises(eq.InputError, match="Cells releases no table of records"):
+        MODELS.truta(people, release)
 
 
 def released_as(records: list[Record], made_from: list[int] | None, **change: Any) -> tuple[Microdata, Any]:

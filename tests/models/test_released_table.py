@@ -67,3 +67,14 @@ def test_bad_tables(rows: Any, sentence: str) -> None:
     people = Microdata(pd.DataFrame({"key": [1], "pay": [1]}), confidential="pay", keys=["key"])
     with pytest.raises(eq.InputError, match=sentence):
         crossing(released_table(people, Given(people, rows, (0,))), ["key"])
+
+
+@pytest.mark.parametrize(
+    "technique",
+    [eq.Unprotected(), eq.Sampling(0.4), eq.NoiseAddition(0), eq.NoiseAddition(0, intruder="interval")],
+    ids=lambda t: t.notation,
+)
+def test_rows_that_were_not_changed_are_in_their_owners_class(people: Microdata, technique: Any) -> None:
+    table = released_table(people, technique.release(people, 1))
+    assert table.origins is not None
+    assert crossing(table, ["age", "sex"]).own.sum() == table.rows == len(table.origins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from equivoc.intruder.posteriors import Posteriors
 class Release(ABC):
     """Something released about ``people``; a technique makes one, an intruder draws posteriors from it."""
 
+    tabulated: ClassVar[bool] = False
+    """Are the rows of ``table`` cells with counts, and not records?"""
     people: Microdata
 
     @property
@@ -28,11 +30,8 @@ class Release(ABC):
 
     @property
     def origins(self) -> NDArray[np.int64] | None:
-        """Where a file is released: the number of the record that each of its rows was made from.
-
-        The people's own order, unless a release leaves rows out or shuffles them; None where nobody can say.
-        """
-        return np.arange(len(self.people))
+        """Where a file is released: the number of the record that each of its rows was made from; None: unknown."""
+        return None
 
     def posteriors(self, known: Sequence[str]) -> Posteriors:
         """What she believes of each class of people who agree on the ``known`` keys ([]: of everyone)."""
@@ -58,6 +57,10 @@ class GroupedRelease(Release):
 
     group: NDArray[np.integer[Any]] = field(repr=False)
     channel: Any = field(repr=False)
+
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        return np.arange(len(self.people))
 
     @property
     def _groups(self) -> int:

@@ -40,19 +40,29 @@ def measures(people: Microdata, release: Release | None = None, *, known: Known 
     )
 
 
-def measure_rows(people: Microdata, release: Release | None = None, *, known: Known = None) -> list[Measure]:
-    """The rows of `measures`, in its order: what is left to find out, the released file, both files, the original."""
+def measure_rows(
+    people: Microdata,
+    release: Release | None = None,
+    *,
+    known: Known = None,
+    believed: tuple[Posteriors, Curves] | None = None,
+) -> list[Measure]:
+    """The rows of `measures`, in its order: what is left to find out, the released file, both files, the original.
+
+    ``believed`` is what the release makes the intruder believe, and the measure on it, if that was worked out before.
+    """
     classes = known_classes(people, known)
     published = Posteriors(classes, people.values, classes.counts, None)
     bare = published.curves()
     if release is None:
         return [*_left(published, bare), *_risks(published, bare), *file_measures(people, classes)]
     compared = release_measures(people, release, classes)
-    posteriors = release.posteriors(classes.known)
-    curves = posteriors.curves()
+    if believed is None:
+        posteriors = release.posteriors(classes.known)
+        believed = posteriors, posteriors.curves()
     return [
-        *_left(posteriors, curves),
-        *_risks(posteriors, curves),
+        *_left(*believed),
+        *_risks(*believed),
         *compared,
         *_left(published, bare, of=", original"),
         *compared_measures(people, classes),

@@ -59,15 +59,17 @@ class Crossing:
 
 
 def released_table(people: Microdata, release: Release) -> ReleasedTable:
-    """Read a release's table; InputError if it released none."""
+    """Read a release's table of records; InputError if it released none."""
     table = table_if_any(people, release)
     if table is None:
-        raise InputError(f"{type(release).__name__} releases no table, so it has no records to compare.")
+        raise InputError(
+            f"{type(release).__name__} releases no table of records, so there is nothing to compare."
+        )
     return table
 
 
 def table_if_any(people: Microdata, release: Release) -> ReleasedTable | None:
-    """Read a release's table, or None if it released none; InputError if it was made from other people."""
+    """Read a release's table of records, or None if it has none; InputError if it was made from other people."""
     check_people("people", people)
     if not isinstance(release, Release):
         raise InputError(
@@ -75,7 +77,7 @@ def table_if_any(people: Microdata, release: Release) -> ReleasedTable | None:
         )
     if release.people is not people:
         raise InputError("the release was made from other people; give those that it was made from.")
-    frame = release.table
+    frame = None if release.tabulated else release.table
     if frame is None:
         return None
     table = open_table(frame)

@@ -91,7 +91,7 @@ def assessment_facts(
         "people": exposure,
         "riskiest": _riskiest(result, FEWEST_PEOPLE if not record_values else 1),
         "contributions": _contributions(summary),
-        "measures": [row._asdict() for row in measure_rows(people, result.release, known=result.known)],
+        "measures": _measures(result),
         "methods": [{"term": term, "meaning": meaning} for term, meaning in wording.METHODS],
         "assumptions": wording.assumptions(
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
@@ -270,6 +270,13 @@ def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
         {"key": key, "bits": value, "share": value / total if total else None}
         for key, value in sorted(bits.items(), key=lambda item: -item[1])
     ]
+
+
+def _measures(result: Assessment) -> list[dict[str, Any]]:
+    """The classic measures for the same intruder, each with its meaning; a value that is infinite becomes None."""
+    believed = result.posteriors, result.curves
+    rows = measure_rows(result.people, result.release, known=result.known, believed=believed)
+    return [row._asdict() for row in rows]
 
 
 def _first_sentence(kind: type) -> str:

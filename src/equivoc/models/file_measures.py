@@ -77,8 +77,12 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "l-diversity, distinct",
             float(distinct),
-            (f"Every class has at least {distinct:,}" if distinct > 1 else "Some class has only one")
-            + f" different value{'s' * (distinct > 1)} of {unit}; "
+            (
+                f"Every class has at least {distinct:,} different values"
+                if distinct > 1
+                else "Some class has a single value"
+            )
+            + f" of {unit}; "
             f"{part(given_away, len(people))} are in a class with one value only; more is safer.",
         ),
         Measure(

@@ -26,6 +26,11 @@ class Release(ABC):
         """What the intruder gets, where a file is released; None where none is."""
         return None
 
+    @property
+    def privacy_budget(self) -> float | None:
+        """The ε of differential privacy that was spent on each person; None where nothing of the kind is promised."""
+        return None
+
     def posteriors(self, known: Sequence[str]) -> Posteriors:
         """What she believes of each class of people who agree on the ``known`` keys ([]: of everyone)."""
         return self.of_classes(self.people.classes(known))

@@ -32,9 +32,9 @@ class NoisyTable(Technique):
     person; to change a person's value is both, 2ε). Counts below 0 are published as they come: sums stay right on
     average, and clamping them would take nothing from the intruder.
 
-    She takes every true count 0, 1, 2, … of a cell as equally likely beforehand. For what she knows and a value d,
-    p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all tables that could show
-    these counts, the share with value d.
+    The intruder takes each true count from 0 to the number of records as equally likely beforehand. For what she knows
+    and a value d, p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all tables that
+    could show these counts, each as likely as it would show them, the share with value d.
 
     Without ``rng`` the noise is OpenDP's, and the table may be published. With a seed or a Generator the same
     distribution is simulated, repeatably, to be measured: never publish a seeded one.
@@ -70,19 +70,20 @@ class NoisyTable(Technique):
         return NoisyCounts(people, noisy.reshape(shape), self.epsilon)
 
 
-def believed_counts(noisy: NDArray[np.int64], epsilon: float) -> Floats:
-    """(1 − α) · E[true count | noisy count y], with α = e^−ε and 0, 1, 2, … equally likely beforehand.
+def expected_counts(epsilon: float, most: int) -> Floats:
+    """E[true count | noisy count y] for y = 0 … ``most``, if the counts 0 … ``most`` are equally likely beforehand.
 
-    P(t | y) ∝ α^|y − t| on t ≥ 0. Summed, with b = α^(y+1): E = y + b · ((y + 1)(1 − α) + α) / ((1 − α)(1 + α − b)) for
-    y ≥ 0, and E = α/(1 − α) for y ≤ 0, whatever y. The factor 1 − α cancels in shares; with it, no ε overflows.
+    P(t | y) ∝ α^|y − t| with α = e^−ε. With S(m) = Σ α^k and K(m) = Σ k·α^k over k = 0 … m,
+    E = y + (K(most − y) − K(y)) / (S(most − y) + S(y) − 1). A noisy count below 0 tells as much as 0, and one above ``most`` as
+    much as ``most``. Far from both ends E = y; near 0, and most ≫ 1/ε, it is above y: at 0 it is α/(1 − α).
 
-    >>> (believed_counts(np.array([-5, 0, 1, 30]), np.log(2)) / 0.5).round(4).tolist()
-    [1.0, 1.0, 1.6, 30.0]
+    >>> expected_counts(np.log(2), 40)[[0, 1, 20]].round(4).tolist()
+    [1.0, 1.6, 20.0]
     """
-    rest, alpha = -np.expm1(-epsilon), np.exp(-epsilon)
-    y = np.maximum(noisy, 0).astype(np.float64)
-    tail = np.exp(-epsilon * (y + 1))
-    return np.asarray(y * rest + tail * ((y + 1) * rest + alpha) / (1 + alpha - tail))
+    k = np.arange(most + 1)
+    powers = np.exp(-epsilon * k)
+    sums, moments = np.cumsum(powers), np.cumsum(k * powers)
+    return np.asarray(k + (moments[::-1] - moments) / (sums[::-1] + sums - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,8 @@ class NoisyCounts(Release):
 
     @cached_property
     def _believed(self) -> Floats:
-        return believed_counts(self.counts, self.epsilon)
+        most = len(self.people)
+        return expected_counts(self.epsilon, most)[np.clip(self.counts, 0, most)]
 
     def of_classes(self, classes: Classes) -> Posteriors:
         keys = self.people.keys

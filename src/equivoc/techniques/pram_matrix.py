@@ -55,8 +55,9 @@ def in_words(found: Matrices) -> str:
 
 def _rows(given: Any, what: str) -> Rows:
     """A square table of probabilities whose rows sum to 1."""
+    read = _read(given)
     try:
-        table = np.array(_read(given), dtype=np.float64)
+        table = np.array(read, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
             f"pram: {what} holds something that is no number, or its rows differ in length."

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from equivoc.measure.entropy import entropy_at
     from equivoc.measure.many import Curves, curves
     from equivoc.study.assess import Assessment, assess
+    from equivoc.study.budget import Budget, budget
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
     from equivoc.techniques.geometric_noise import GeometricNoise
@@ -53,6 +54,8 @@ _HOMES = {
     "TopBottomCoding": "equivoc.techniques.top_bottom_coding",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
+    "Budget": "equivoc.study.budget",
+    "budget": "equivoc.study.budget",
     "Study": "equivoc.study.study",
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
@@ -64,6 +67,7 @@ _PACKAGES = ("datasets",)
 __all__ = [
     "PRAM",
     "Assessment",
+    "Budget",
     "Curve",
     "Curves",
     "GeometricNoise",
@@ -81,6 +85,7 @@ __all__ = [
     "Window",
     "__version__",
     "assess",
+    "budget",
     "curve",
     "curves",
     "datasets",

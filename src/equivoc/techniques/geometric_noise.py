@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.inversion import DENSE_CELLS, channel
+from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.geometric_mechanism import check_epsilon, with_noise
 from equivoc.techniques.technique import Randomness, Technique
 
 Floats = NDArray[np.float64]
+MOST_VALUES = 4096
+"""Of the domain: the channel has a number for each pair of them."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class GeometricNoise(Technique):
     def release(self, people: Microdata, rng: Randomness = None) -> PrivateValues:
         """Draw the noise."""
         size = len(people.values)
-        if size**2 > DENSE_CELLS:
+        if size > MOST_VALUES:
             raise InputError(
                 f"geometric-noise: {people.confidential!r} has {size:,} values, too many for all pairs of them; "
                 "round it first (round_to)."

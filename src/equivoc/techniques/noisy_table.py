@@ -74,8 +74,8 @@ def expected_counts(epsilon: float, most: int) -> Floats:
     """E[true count | noisy count y] for y = 0 … ``most``, if the counts 0 … ``most`` are equally likely beforehand.
 
     P(t | y) ∝ α^|y − t| with α = e^−ε. With S(m) = Σ α^k and K(m) = Σ k·α^k over k = 0 … m,
-    E = y + (K(most − y) − K(y)) / (S(most − y) + S(y) − 1). A noisy count below 0 tells as much as 0, and one above ``most`` as
-    much as ``most``. Far from both ends E = y; near 0, and most ≫ 1/ε, it is above y: at 0 it is α/(1 − α).
+    E = y + (K(most − y) − K(y)) / (S(most − y) + S(y) − 1). A noisy count below 0 tells as much as 0, and one above
+    ``most`` as much as ``most``. Far from both ends E = y; near 0 it is above y: at 0, if most ≫ 1/ε, α/(1 − α).
 
     >>> expected_counts(np.log(2), 40)[[0, 1, 20]].round(4).tolist()
     [1.0, 1.6, 20.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import floor, inf, nan
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
@@ -105,6 +107,17 @@ def test_a_wide_domain_stays_sparse_and_is_the_same(monkeypatch):
     release = technique.release(people, 1)
     assert not isinstance(release.confidential.channel, np.ndarray)
     np.testing.assert_allclose(release.posteriors([]).probabilities, dense, rtol=1e-14)
+
+
+def test_a_sparse_channel_behind_changed_keys_is_the_same():
+    dense = Rounding(base=15, method="random", on="age+pay").release(tiny(), 3)
+    sparse = replace(
+        dense, confidential=replace(dense.confidential, channel=csr_array(dense.confidential.channel))
+    )
+    for known in ([], ["age"], ["age", "sex"]):
+        np.testing.assert_allclose(
+            sparse.posteriors(known).probabilities, dense.posteriors(known).probabilities, rtol=1e-14
+        )
 
 
 @pytest.mark.parametrize("base", [0, -1, nan, inf])

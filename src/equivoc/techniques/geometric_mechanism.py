@@ -51,7 +51,7 @@ def _trusted(numbers: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     mechanism = dp.m.make_laplace(*space, scale=scale)
-    parts = [mechanism(numbers[at : at + AT_A_TIME]) for at in range(0, len(numbers), AT_A_TIME)]
+    parts = [mechanism(numbers[at : at + AT_A_TIME].tolist()) for at in range(0, len(numbers), AT_A_TIME)]
     return np.asarray(np.clip(np.concatenate(parts), -LARGEST, LARGEST), dtype=np.int64)
 
 
@@ -63,5 +63,7 @@ def _opendp() -> Any:
             "differentially private noise that may be published comes from OpenDP, which is not installed: "
             "pip install equivoc[dp] (to measure only, give a seed)."
         ) from None
-    dp.enable_features("contrib")
+    dp.enable_features(
+        "contrib"
+    )  # all mechanisms wait for that: OpenDP's word for "reviewed, proof not yet vetted"
     return dp

@@ -101,12 +101,11 @@ class NoisyCounts(Release):
     @cached_property
     def table(self) -> Any:
         """One row per cell: its key values, its confidential value, its noisy count."""
-        people = self.people
-        names = (*people.keys, people.confidential)
-        columns: dict[str, Any] = {
-            name: people.decode(name, codes.ravel())
-            for name, codes in zip(names, np.indices(self.counts.shape, dtype=np.int32), strict=True)
-        }
+        people, shape = self.people, self.counts.shape
+        columns: dict[str, Any] = {}
+        for axis, name in enumerate((*people.keys, people.confidential)):
+            alone = np.arange(shape[axis], dtype=np.int32).reshape(-1, *[1] * (len(shape) - axis - 1))
+            columns[name] = people.decode(name, np.broadcast_to(alone, shape).ravel())
         columns["count" if "count" not in columns else "count_"] = self.counts.ravel()
         return people.like(columns)
 

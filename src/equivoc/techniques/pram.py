@@ -20,6 +20,7 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    written,
 )
 
 Floats = NDArray[np.float64]
@@ -69,8 +70,8 @@ class PRAM(Technique):
 
     @property
     def notation(self) -> str:
-        on = self.on if isinstance(self.on, str) else "+".join(self.on)
-        how = f"keep={self.keep:.17g}" if self.matrix is None else f"matrix={in_words(self.matrix)}"
+        on = written(self.on)
+        how = f"keep={written(self.keep)}" if self.matrix is None else f"matrix={in_words(self.matrix)}"
         return f"pram:{how}" + ("" if on == "keys" else f",on={on}")
 
     def release(self, people: Microdata, rng: Randomness = None) -> RandomisedFile:

@@ -30,14 +30,14 @@ class Technique(ABC):
     def notation(self) -> str:
         """The technique as it is written on the command line: ``sampling:fraction=0.1``."""
         given = [
-            f"{f.name}={_written(getattr(self, f.name))}"
+            f"{f.name}={written(getattr(self, f.name))}"
             for f in fields(self)
             if getattr(self, f.name) != f.default
         ]
         return f"{self.name}:{','.join(given)}" if given else self.name
 
 
-def _written(value: object) -> object:
+def written(value: object) -> object:
     """A parameter as text; 20 and 20.0 are one value and read alike; several columns are joined by +."""
     if isinstance(value, tuple):
         return "+".join(value)

@@ -90,7 +90,7 @@ def _panel(facts: dict[str, Any], figure: str, title: str, lines: dict[str, str]
             x=x, y=y, tooltip=[alt.Tooltip("line:N", title=" "), number]
         )
         layers += [
-            marked.mark_point(size=110, filled=True, color="black"),
-            marked.mark_text(align="left", dx=9, dy=-9, color="black").encode(text="line:N"),
+            marked.mark_point(size=110, filled=True, opacity=1, color=COLOURS[4]),
+            marked.mark_text(align="left", dx=9, dy=-9).encode(text="line:N"),
         ]
     return alt.layer(*layers).properties(width=width, height=240)

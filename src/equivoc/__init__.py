@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.entropy import entropy_at
     from equivoc.measure.many import Curves, curves
+    from equivoc.models.measures import measures
     from equivoc.study.assess import Assessment, assess
     from equivoc.study.budget import Budget, budget
     from equivoc.study.result import StudyResult, load_study
@@ -59,6 +60,7 @@ _HOMES = {
     "Study": "equivoc.study.study",
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
+    "measures": "equivoc.models.measures",
 }
 
 # Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…).
@@ -91,6 +93,7 @@ __all__ = [
     "datasets",
     "entropy_at",
     "load_study",
+    "measures",
     "models",
     "read",
 ]

@@ -83,6 +83,10 @@ class LinkedRelease(Release):
         columns = {name: released.column for name, released in self.keys.items()}
         return self.people.like({**columns, self.people.confidential: self.confidential.column})
 
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        return np.arange(len(self.people))
+
     @cached_property
     def _file(self) -> CodedFile:
         codes = np.empty((len(self.confidential.codes), len(self.keys)), dtype=np.int64)

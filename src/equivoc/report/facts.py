@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.measure.many import Curves, curves
+from equivoc.models.measures import measure_rows
 from equivoc.report import wording
 from equivoc.report.knowledge import risk_by_knowledge
 from equivoc.report.plain import plain
@@ -95,6 +96,7 @@ def assessment_facts(
         "riskiest": _riskiest(result, FEWEST_PEOPLE if not record_values else 1),
         "contributions": _contributions(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
+        "measures": _measures(result),
         "methods": [{"term": term, "meaning": meaning} for term, meaning in wording.METHODS],
         "assumptions": wording.assumptions(
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
@@ -287,6 +289,13 @@ def _budget(result: Assessment, eps: float) -> dict[str, Any]:
     means = result.means
     here = None if spent is None else {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
     return {**told, "here": here}
+
+
+def _measures(result: Assessment) -> list[dict[str, Any]]:
+    """The classic measures for the same intruder, each with its meaning; a value that is infinite becomes None."""
+    believed = result.posteriors, result.curves
+    rows = measure_rows(result.people, result.release, known=result.known, believed=believed)
+    return [row._asdict() for row in rows]
 
 
 def _first_sentence(kind: type) -> str:

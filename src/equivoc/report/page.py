@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from equivoc.errors import InputError
 from equivoc.files import replacing
+from equivoc.models.phrases import figure as measured
 from equivoc.report.facts import assessment_facts
 from equivoc.report.figures import assessment_figures
 from equivoc.report.study_facts import StudyResult, study_facts
@@ -134,6 +135,7 @@ def _environment() -> Environment:
         "amount": amount,
         "figure": _figure,
         "json": _inert_json,
+        "measured": measured,
         "percent": _percent,
         "picture": _picture,
         "probability": probability,

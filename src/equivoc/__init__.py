@@ -21,11 +21,17 @@ if TYPE_CHECKING:
     from equivoc.measure.many import Curves, curves
     from equivoc.models.measures import measures
     from equivoc.study.assess import Assessment, assess
+    from equivoc.study.budget import Budget, budget
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
+    from equivoc.techniques.geometric_noise import GeometricNoise
     from equivoc.techniques.noise_addition import NoiseAddition
+    from equivoc.techniques.noisy_table import NoisyTable
+    from equivoc.techniques.pram import PRAM
     from equivoc.techniques.query_restriction import QueryRestriction
+    from equivoc.techniques.rounding import Rounding
     from equivoc.techniques.sampling import Sampling
+    from equivoc.techniques.top_bottom_coding import TopBottomCoding
     from equivoc.techniques.unprotected import Unprotected
 
 # Where each public name lives. Loaded on first use, so that `import equivoc` stays as light as `import numpy`.
@@ -42,8 +48,15 @@ _HOMES = {
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
+    "GeometricNoise": "equivoc.techniques.geometric_noise",
+    "NoisyTable": "equivoc.techniques.noisy_table",
+    "PRAM": "equivoc.techniques.pram",
+    "Rounding": "equivoc.techniques.rounding",
+    "TopBottomCoding": "equivoc.techniques.top_bottom_coding",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
+    "Budget": "equivoc.study.budget",
+    "budget": "equivoc.study.budget",
     "Study": "equivoc.study.study",
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
@@ -54,20 +67,27 @@ _HOMES = {
 _PACKAGES = ("datasets", "models")
 
 __all__ = [
+    "PRAM",
     "Assessment",
+    "Budget",
     "Curve",
     "Curves",
+    "GeometricNoise",
     "InputError",
     "Microdata",
     "NoiseAddition",
+    "NoisyTable",
     "QueryRestriction",
+    "Rounding",
     "Sampling",
     "Study",
     "StudyResult",
+    "TopBottomCoding",
     "Unprotected",
     "Window",
     "__version__",
     "assess",
+    "budget",
     "curve",
     "curves",
     "datasets",

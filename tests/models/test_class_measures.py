@@ -16,7 +16,7 @@ import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.models.class_sizes import AlphaK, alpha_k_anonymity, k_anonymity
-from equivoc.models.closeness import t_closeness
+from equivoc.models.closeness import distances, t_closeness
 from equivoc.models.diversity import l_diversity
 from tests.models.tables import (
     Rows,
@@ -132,6 +132,9 @@ def test_every_measure_against_its_definition(rows: Rows, c: float) -> None:
     for kind in ("ordered", "equal"):
         far = [distance_by_definition(v, everyone, people.values.tolist(), kind) for v in classes.values()]
         assert t_closeness(people, distance=kind) == pytest.approx(float(max(far)), abs=1e-12)
+        # The largest alone would hide a mistake in the others.
+        each = distances(people.classes(people.keys), kind)
+        assert sorted(each) == pytest.approx(sorted(map(float, far)), abs=1e-12)
 
 
 @given(tables(keys=3), st.randoms(use_true_random=False))

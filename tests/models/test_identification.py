@@ -126,11 +126,21 @@ def test_the_population_may_have_other_columns_order_and_levels() -> None:
     assert journalist_risk(people, population=register, threshold=0.6).above == 0.5
 
 
+def test_a_class_beyond_all_of_a_sparse_population_is_not_found_there() -> None:
+    """Sixty of 3,600 combinations occur; the one asked for would be the last."""
+    population = [(a, a if a < 59 else 0, 1) for a in range(60)] + [(0, 59, 1)]
+    with pytest.raises(InputError, match=r"1 of the people with a 59, b 59, the population 0"):
+        delta_presence(microdata([(59, 59, 1)]), population=microdata(population))
+
+
 @pytest.mark.parametrize(
     ("population", "message"),
     [
-        ([("F", 1)], r"the file has 2 people with a 'F', the population 1; give a population that includes"),
-        ([("M", 1)] * 9, r"the file has 2 people with a 'F', the population 0; give"),
+        (
+            [("F", 1)],
+            r"the file has 2 of the people with a 'F', the population 1; give a population that includes",
+        ),
+        ([("M", 1)] * 9, r"the file has 2 of the people with a 'F', the population 0; give"),
         ([(5, 1)] * 9, r"the population 0; give"),
         ([("A", 1)] * 9 + [("Z", 1)] * 9, r"the population 0; give"),
     ],

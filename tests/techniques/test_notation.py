@@ -7,10 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
+from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.noise_addition import NoiseAddition
+from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
 ALL = st.one_of(
@@ -31,6 +36,16 @@ ALL = st.one_of(
         edge=st.sampled_from(["clip", "wrap", "extend"]),
         intruder=st.sampled_from(["bayes", "interval"]),
     ),
+    st.builds(
+        Rounding,
+        base=st.floats(1e-6, 1e6) | st.integers(1, 1000),
+        method=st.sampled_from(["nearest", "random"]),
+        on=st.sampled_from(["confidential", "keys", "all", "age", "age+sex"]),
+    ),
+    st.builds(TopBottomCoding, low=st.none() | st.floats(-1e6, 0), high=st.floats(1, 1e6)),
+    st.builds(PRAM, keep=st.floats(0, 1), on=st.sampled_from(["keys", "all", "age+sex"])),
+    st.builds(GeometricNoise, epsilon=st.floats(1e-6, 1e3)),
+    st.builds(NoisyTable, epsilon=st.floats(1e-6, 1e3)),
 )
 
 
@@ -47,6 +62,11 @@ def test_there_and_back(technique):
         ("sampling:prior=marginal,fraction=1", Sampling(fraction=1, prior="marginal")),
         ("query-restriction:size=8", QueryRestriction(size=8)),
         ("noise-addition:percent=20", NoiseAddition(percent=20)),
+        ("rounding:base=10,method=random,on=age+pay", Rounding(10, "random", "age+pay")),
+        ("top-bottom-coding:high=200", TopBottomCoding(high=200)),
+        ("pram:keep=0.8,on=sex+age", PRAM(keep=0.8, on="sex+age")),
+        ("geometric-noise:epsilon=1", GeometricNoise(1)),
+        ("noisy-table:epsilon=0.5", NoisyTable(0.5)),
         (" noise-addition : percent = 2.5 , edge = wrap ", NoiseAddition(percent=2.5, edge="wrap")),
     ],
 )
@@ -62,6 +82,10 @@ def test_words_to_techniques(text, technique):
         (Sampling(fraction=0.1, prior="marginal"), "sampling:fraction=0.1,prior=marginal"),
         (QueryRestriction(size=8, intruder="bayes"), "query-restriction:size=8,intruder=bayes"),
         (NoiseAddition(percent=20, edge="extend"), "noise-addition:percent=20,edge=extend"),
+        (Rounding(2.5, on=("age", "pay")), "rounding:base=2.5,on=age+pay"),
+        (TopBottomCoding(high=200), "top-bottom-coding:high=200"),
+        (PRAM(keep=0.25), "pram:keep=0.25"),
+        (GeometricNoise(2.0), "geometric-noise:epsilon=2"),
     ],
 )
 def test_techniques_to_words(technique, notation):
@@ -78,7 +102,7 @@ def test_each_name_leads_to_its_technique():
         ("samplig:fraction=0.1", "there is no technique 'samplig'; did you mean 'sampling'?"),
         (
             "zzz",
-            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition.",
+            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition",
         ),
         ("sampling:fracton=0.1", "sampling has no parameter 'fracton'; did you mean 'fraction'?"),
         ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size'; there are percent, "),

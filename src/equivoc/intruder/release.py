@@ -29,6 +29,11 @@ class Release(ABC):
         return None
 
     @property
+    def privacy_budget(self) -> float | None:
+        """The ε of differential privacy that was spent on each person; None where nothing of the kind is promised."""
+        return None
+
+    @property
     def origins(self) -> NDArray[np.int64] | None:
         """Where a file is released: the number of the record that each of its rows was made from; None: unknown."""
         return None

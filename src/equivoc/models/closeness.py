@@ -32,15 +32,16 @@ def t_closeness(people: Microdata, *, known: Known = None, distance: str = "orde
     0.375
     """
     check_choice("distance", distance, DISTANCES)
-    classes = known_classes(people, known)
+    return min(1.0, float(distances(known_classes(people, known), distance).max()))
+
+
+def distances(classes: Classes, distance: str) -> NDArray[np.float64]:
+    """The distance of each class from everyone."""
     counts = classes.counts
-    everyone = np.bincount(counts.indices, weights=counts.data, minlength=people.values.size).astype(
-        np.float64
-    )
-    if people.values.size == 1:
-        return 0.0
-    far = _ordered(classes, everyone) if distance == "ordered" else _equal(classes, everyone)
-    return min(1.0, float(far.max()))
+    everyone = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1]).astype(np.float64)
+    if everyone.size == 1:
+        return np.zeros(len(classes))
+    return _ordered(classes, everyone) if distance == "ordered" else _equal(classes, everyone)
 
 
 def _equal(classes: Classes, everyone: NDArray[np.float64]) -> NDArray[np.float64]:

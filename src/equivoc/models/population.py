@@ -78,7 +78,7 @@ def counted(classes: Classes, population: Microdata) -> Population:
             ", ".join(f"{name} {key!r}" for name, key in zip(classes.known, keys, strict=True)) or "everyone"
         )
         raise InputError(
-            f"the file has {classes.sizes[at]} people with {who}, the population {sizes[at]}; "
+            f"the file has {classes.sizes[at]} of the people with {who}, the population {sizes[at]}; "
             "give a population that includes the people of the file."
         )
     return Population(sizes.astype(np.float64), GIVEN, len(everyone) - len(classes))

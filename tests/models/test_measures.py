@@ -14,7 +14,7 @@ import pytest
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.models import release_measures
-from tests.models.released import KEYS, Given, Record, given, microdata
+from tests.models.released import KEYS, Record, given, microdata
 
 MODELS = eq.models
 OF_A_FILE = {
@@ -139,16 +139,11 @@ def test_where_no_table_is_released_only_the_intruder_is_measured(people: Microd
     assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | OF_THE_ORIGINAL
 
 
-class Cells(Given):
-    """The rows are cells, each with its keys and a value."""
-
-    tabulated = True
-
-
 def test_a_table_of_cells_is_no_table_of_records(people: Microdata) -> None:
-    release = Cells(people, people.frame, None)
+    release = eq.NoisyTable(epsilon=1).release(people, 1)
+    assert len(release.table) > len(people)
     assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | OF_THE_ORIGINAL
-    with pytest.raises(eq.InputError, match="Cells releases no table of records"):
+    with pytest.raises(eq.InputError, match="NoisyCounts releases no table of records"):
         MODELS.truta(people, release)
 
 

@@ -71,7 +71,13 @@ def test_bad_tables(rows: Any, sentence: str) -> None:
 
 @pytest.mark.parametrize(
     "technique",
-    [eq.Unprotected(), eq.Sampling(0.4), eq.NoiseAddition(0), eq.NoiseAddition(0, intruder="interval")],
+    [
+        eq.Unprotected(),
+        eq.Sampling(0.4),
+        eq.NoiseAddition(0),
+        eq.NoiseAddition(0, intruder="interval"),
+        eq.Rounding(20),
+    ],
     ids=lambda t: t.notation,
 )
 def test_rows_that_were_not_changed_are_in_their_owners_class(people: Microdata, technique: Any) -> None:

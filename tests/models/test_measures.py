@@ -160,6 +160,16 @@ def test_released_values_that_are_no_numbers_leave_k(records: list[Record]) -> N
     assert found["k-anonymity"] == eq.models.k_anonymity(people)
 
 
+def test_fewer_rows_that_are_not_a_part_of_the_original(people: Microdata, records: list[Record]) -> None:
+    """Someone in the release is as old as nobody in the original, which so is not the population behind it."""
+    kept = [i for i, record in enumerate(records) if record["age"] is not None]
+    rows = [records[i] for i in kept]
+    attacks = OF_A_PART - {"Skinner–Elliot θ, estimated"}
+    assert values(eq.measures(people, given(people, rows, kept))).keys() >= attacks
+    rows[0] = rows[0] | {"age": 99}
+    assert not values(eq.measures(people, given(people, rows, kept))).keys() & attacks
+
+
 def test_nobody_knows_who_made_the_rows(records: list[Record]) -> None:
     people, release = released_as(records, None)
     found = values(eq.measures(people, release))

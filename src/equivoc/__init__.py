@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from equivoc.study.assess import Assessment, assess
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
+    from equivoc.techniques.generalisation import Generalisation
     from equivoc.techniques.noise_addition import NoiseAddition
     from equivoc.techniques.query_restriction import QueryRestriction
     from equivoc.techniques.sampling import Sampling
+    from equivoc.techniques.suppression import Suppression
     from equivoc.techniques.unprotected import Unprotected
 
 # Where each public name lives. Loaded on first use, so that `import equivoc` stays as light as `import numpy`.
@@ -41,6 +43,8 @@ _HOMES = {
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
+    "Generalisation": "equivoc.techniques.generalisation",
+    "Suppression": "equivoc.techniques.suppression",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
     "Study": "equivoc.study.study",
@@ -55,6 +59,7 @@ __all__ = [
     "Assessment",
     "Curve",
     "Curves",
+    "Generalisation",
     "InputError",
     "Microdata",
     "NoiseAddition",
@@ -62,6 +67,7 @@ __all__ = [
     "Sampling",
     "Study",
     "StudyResult",
+    "Suppression",
     "Unprotected",
     "Window",
     "__version__",

@@ -275,7 +275,8 @@ def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
         if name in dtypes and series.dtype != dtypes[name]:
             with suppress(TypeError, ValueError):
                 converted = series.astype(dtypes[name])
-                # 2.5 as an integer is 2: the values decide.
-                series = converted if (converted.isna() | (converted == series)).all() else series
+                # 2.5 as an integer is 2, and nothing as a category that it is not among: the values decide.
+                same = (converted.isna() & series.isna()) | (converted == series)
+                series = converted if same.all() else series
         columns[name] = series
     return pd.DataFrame(columns)

@@ -32,13 +32,15 @@ class Technique(ABC):
         given = [
             f"{f.name}={_written(getattr(self, f.name))}"
             for i, f in enumerate(fields(self))
-            if i == 0 or getattr(self, f.name) != f.default
+            if (i == 0 and getattr(self, f.name) is not None) or getattr(self, f.name) != f.default
         ]
         return f"{self.name}:{','.join(given)}" if given else self.name
 
 
 def _written(value: object) -> object:
-    """A parameter as text; 20 and 20.0 are one value and read alike."""
+    """A parameter as text; 20 and 20.0 are one value and read alike, pairs are ``age:1+zip:2``."""
+    if isinstance(value, tuple):
+        return "+".join(":".join(map(str, part)) if isinstance(part, tuple) else str(part) for part in value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -272,11 +272,12 @@ def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
             {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get if name in with_nulls else None
         )
         series = table.select([name]).to_pandas(types_mapper=mapper)[name]
-        if name in dtypes and series.dtype != dtypes[name]:
+        categories = getattr(dtypes.get(name), "categories", None)
+        strange = categories is not None and not (series.isna() | series.isin(categories)).all()
+        if name in dtypes and series.dtype != dtypes[name] and not strange:
             with suppress(TypeError, ValueError):
                 converted = series.astype(dtypes[name])
-                # 2.5 as an integer is 2, and nothing as a category that it is not among: the values decide.
-                same = (converted.isna() & series.isna()) | (converted == series)
-                series = converted if same.all() else series
+                # 2.5 as an integer is 2: the values decide.
+                series = converted if (converted.isna() | (converted == series)).all() else series
         columns[name] = series
     return pd.DataFrame(columns)

@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 
 from equivoc.errors import InputError
+from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.suppression import Suppression
 from equivoc.techniques.unprotected import Unprotected
 
 RANDOM = [Sampling(fraction=0.5), QueryRestriction(size=4), NoiseAddition(percent=20)]
-ALL = [Unprotected(), *RANDOM, NoiseAddition(percent=20, intruder="interval")]
+ALL = [
+    Unprotected(),
+    *RANDOM,
+    NoiseAddition(percent=20, intruder="interval"),
+    Generalisation(k=2),
+    Suppression(k=2),
+]
 
 
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.0001, 2, nan, inf, -inf])

@@ -78,7 +78,7 @@ def test_each_name_leads_to_its_technique():
         ("samplig:fraction=0.1", "there is no technique 'samplig'; did you mean 'sampling'?"),
         (
             "zzz",
-            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition.",
+            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition",
         ),
         ("sampling:fracton=0.1", "sampling has no parameter 'fracton'; did you mean 'fraction'?"),
         ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size'; there are percent, "),

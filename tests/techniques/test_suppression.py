@@ -98,7 +98,7 @@ def fewest_stars(rows, k):
 
 
 def test_not_many_more_stars_than_the_fewest():
-    """On tiny files of all kinds: a tenth more in all, never more than twice the optimum."""
+    """On tiny files of all kinds: a twentieth more in all, on none more than half as many again."""
     rng = np.random.default_rng(0)
     ours = optimum = 0
     for _ in range(80):
@@ -106,10 +106,10 @@ def test_not_many_more_stars_than_the_fewest():
         rows = [tuple(row) for row in rng.integers(levels, size=(size, 3)).tolist()]
         _, stars = released(rows, int(k))
         fewest = fewest_stars(rows, k)
-        assert fewest <= stars <= 2 * fewest
+        assert fewest <= stars <= 1.5 * fewest
         ours, optimum = ours + stars, optimum + fewest
     assert optimum > 200
-    assert ours <= 1.1 * optimum
+    assert ours <= 1.05 * optimum
 
 
 def test_the_set_of_keys_that_serves_most_goes_first():

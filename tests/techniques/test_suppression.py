@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder import level_sets
-from equivoc.techniques.notation import technique_from
 from equivoc.techniques.suppression import Suppression
 from equivoc.techniques.unprotected import Unprotected
 from tests.techniques.consistent_originals import beliefs_by_enumeration
@@ -211,9 +210,3 @@ class TestMistakes:
         monkeypatch.setattr(level_sets, "LARGEST_TABLE", 109)
         with pytest.raises(InputError, match="key 'a' has 10 values, released as 11 different ones"):
             Suppression(k=2).release(people)
-
-    def test_words(self):
-        assert technique_from("suppression:k=3") == Suppression(k=3)
-        assert Suppression(k=3).notation == "suppression:k=3"
-        with pytest.raises(InputError, match="suppression needs k"):
-            technique_from("suppression")

@@ -101,6 +101,20 @@ class TestMondrian:
                 ends = sorted(rows[r][a] for r in part)
                 assert {shown[r][a] for r in part} == {f"[{ends[0]},{ends[-1]}]"}
 
+    def test_few_records_far_apart_and_some_alike(self):
+        """The middle of 5, 60, 60, 90 lies between two alike, who stay together: no cut leaves two on both sides."""
+        keys = ["b", "a", "c"]
+        rows = [
+            *((0, a, 0, 10) for a in range(100)),
+            (1, 5, 0, 10),
+            (1, 60, 0, 20),
+            (1, 60, 1, 10),
+            (1, 90, 0, 10),
+        ]
+        shown = combinations_of(Generalisation(k=2).release(people_of(rows, keys)), keys)
+        assert shown[100:] == [(1, "[5,90]", "*")] * 4
+        assert min(Counter(shown).values()) >= 2
+
     def test_the_patients_of_the_paper(self):
         """LeFevre, DeWitt and Ramakrishnan (2006), the patients table and its 2-anonymous multidimensional recoding."""
         rows = [

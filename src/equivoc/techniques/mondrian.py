@@ -12,8 +12,6 @@ their order changes nothing. A cut costs a look at every combination of its part
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,30 +35,32 @@ def mondrian_columns(people: Microdata, k: int) -> dict[str, ReleasedColumn]:
     classes = people.classes(people.keys)
     levels = np.array([len(people.levels(key)) for key in people.keys], dtype=np.int64)
     rows = np.array(classes.key_codes, dtype=np.int32, order="C")
-    lows, highs = np.empty_like(rows), np.empty_like(rows)
-    mondrian_kernels.mondrian(rows, classes.sizes.copy(), levels, k, lows, highs)
+    part_of = np.empty(len(rows), dtype=np.int64)
+    lows, highs = np.empty((2, min(len(rows), len(people) // k), len(levels)), dtype=np.int64)
+    parts = mondrian_kernels.mondrian(rows, classes.sizes.copy(), levels, k, part_of, lows, highs)
+    part_of_record = part_of[classes.of_record]
     return {
-        key: _column(people, key, lows[:, at], highs[:, at], classes.of_record)
+        key: _column(people, key, lows[:parts, at], highs[:parts, at], part_of_record)
         for at, key in enumerate(people.keys)
     }
 
 
 def _column(
-    people: Microdata, key: str, low: NDArray[Any], high: NDArray[Any], class_of: NDArray[Any]
+    people: Microdata, key: str, low: NDArray[np.int64], high: NDArray[np.int64], part_of: NDArray[np.int64]
 ) -> ReleasedColumn:
-    """The key of each record, shown as the range of its class."""
+    """The key of each record, shown as the range of its part."""
     import pyarrow as pa
 
     if np.array_equal(low, high):
         return unchanged(people, key)
     levels = people.levels(key)
-    ranges, symbol = np.unique(low.astype(np.int64) * len(levels) + high, return_inverse=True)
+    ranges, symbol = np.unique(low * len(levels) + high, return_inverse=True)
     check_room(key, symbols=len(ranges), levels=len(levels))
     from_level, to_level = (ends[:, None] for ends in np.divmod(ranges, len(levels)))
     place = np.arange(len(levels))
     labels = [written_range(levels, *divmod(each, len(levels))) for each in ranges.tolist()]
     return ReleasedColumn(
-        symbol[class_of],
+        symbol[part_of],
         pa.array(labels, pa.large_string()),
         equally_likely((place >= from_level) & (place <= to_level)),
     )

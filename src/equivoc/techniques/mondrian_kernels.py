@@ -57,10 +57,10 @@ def cut_apart(rows: Ints, sizes: Ints, order: Ints, first: int, past: int, key: 
 
 
 @njit(cache=True, nogil=True)
-def mondrian(rows: Ints, sizes: Ints, levels: Ints, k: int, lows: Ints, highs: Ints) -> None:
-    """Fill lows and highs (rows × keys) with the bounds of each row's part. Reorders rows and sizes.
+def mondrian(rows: Ints, sizes: Ints, levels: Ints, k: int, part_of: Ints, lows: Ints, highs: Ints) -> int:
+    """Fill part_of with the part of each row, lows and highs (parts × keys) with its bounds; how many parts there are.
 
-    A row stands for `sizes` records; `levels` says how many levels each key has.
+    A row stands for `sizes` records; `levels` says how many levels each key has. Rows and sizes are reordered.
     """
     number, keys = rows.shape
     order = np.arange(number)
@@ -70,6 +70,7 @@ def mondrian(rows: Ints, sizes: Ints, levels: Ints, k: int, lows: Ints, highs: I
     starts, ends = np.empty(number + 1, np.int64), np.empty(number + 1, np.int64)
     starts[0], ends[0] = 0, number
     waiting = 1
+    parts = 0
     while waiting:
         waiting -= 1
         first, past = starts[waiting], ends[waiting]
@@ -103,10 +104,12 @@ def mondrian(rows: Ints, sizes: Ints, levels: Ints, k: int, lows: Ints, highs: I
                 middle = cut_apart(rows, sizes, order, first, past, widest, level)
                 break
         if middle == first:
-            for i in range(first, past):
-                lows[order[i]] = low
-                highs[order[i]] = high
+            lows[parts] = low
+            highs[parts] = high
+            part_of[order[first:past]] = parts
+            parts += 1
             continue
         starts[waiting], ends[waiting] = first, middle
         starts[waiting + 1], ends[waiting + 1] = middle, past
         waiting += 2
+    return parts

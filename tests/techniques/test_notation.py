@@ -8,11 +8,16 @@ from hypothesis import strategies as st
 
 from equivoc.errors import InputError
 from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.noise_addition import NoiseAddition
+from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
 ALL = st.one_of(
@@ -44,6 +49,16 @@ ALL = st.one_of(
         levels=st.dictionaries(st.sampled_from(["a", "b c", "ż"]), st.integers(0, 9), min_size=1),
     ),
     st.builds(Suppression, k=st.integers(1, 10**6)),
+    st.builds(
+        Rounding,
+        base=st.floats(1e-6, 1e6) | st.integers(1, 1000),
+        method=st.sampled_from(["nearest", "random"]),
+        on=st.sampled_from(["confidential", "keys", "all", "age", "age+sex"]),
+    ),
+    st.builds(TopBottomCoding, low=st.none() | st.floats(-1e6, 0), high=st.floats(1, 1e6)),
+    st.builds(PRAM, keep=st.floats(0, 1), on=st.sampled_from(["keys", "all", "age+sex"])),
+    st.builds(GeometricNoise, epsilon=st.floats(1e-6, 1e3)),
+    st.builds(NoisyTable, epsilon=st.floats(1e-6, 1e3)),
 )
 
 
@@ -60,6 +75,11 @@ def test_there_and_back(technique):
         ("sampling:prior=marginal,fraction=1", Sampling(fraction=1, prior="marginal")),
         ("query-restriction:size=8", QueryRestriction(size=8)),
         ("noise-addition:percent=20", NoiseAddition(percent=20)),
+        ("rounding:base=10,method=random,on=age+pay", Rounding(10, "random", "age+pay")),
+        ("top-bottom-coding:high=200", TopBottomCoding(high=200)),
+        ("pram:keep=0.8,on=sex+age", PRAM(keep=0.8, on="sex+age")),
+        ("geometric-noise:epsilon=1", GeometricNoise(1)),
+        ("noisy-table:epsilon=0.5", NoisyTable(0.5)),
         (" noise-addition : percent = 2.5 , edge = wrap ", NoiseAddition(percent=2.5, edge="wrap")),
     ],
 )
@@ -81,6 +101,10 @@ def test_words_to_techniques(text, technique):
             "generalisation:hierarchies=age:5/10+zip:5,levels=age:1+zip:2",
         ),
         (Suppression(k=3), "suppression:k=3"),
+        (Rounding(2.5, on=("age", "pay")), "rounding:base=2.5,on=age+pay"),
+        (TopBottomCoding(high=200), "top-bottom-coding:high=200"),
+        (PRAM(keep=0.25), "pram:keep=0.25"),
+        (GeometricNoise(2.0), "geometric-noise:epsilon=2"),
     ],
 )
 def test_techniques_to_words(technique, notation):

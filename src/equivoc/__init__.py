@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from equivoc.study.budget import Budget, budget
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
+    from equivoc.techniques.generalisation import Generalisation
     from equivoc.techniques.geometric_noise import GeometricNoise
     from equivoc.techniques.noise_addition import NoiseAddition
     from equivoc.techniques.noisy_table import NoisyTable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from equivoc.techniques.query_restriction import QueryRestriction
     from equivoc.techniques.rounding import Rounding
     from equivoc.techniques.sampling import Sampling
+    from equivoc.techniques.suppression import Suppression
     from equivoc.techniques.top_bottom_coding import TopBottomCoding
     from equivoc.techniques.unprotected import Unprotected
 
@@ -48,6 +50,8 @@ _HOMES = {
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
+    "Generalisation": "equivoc.techniques.generalisation",
+    "Suppression": "equivoc.techniques.suppression",
     "GeometricNoise": "equivoc.techniques.geometric_noise",
     "NoisyTable": "equivoc.techniques.noisy_table",
     "PRAM": "equivoc.techniques.pram",
@@ -72,6 +76,7 @@ __all__ = [
     "Budget",
     "Curve",
     "Curves",
+    "Generalisation",
     "GeometricNoise",
     "InputError",
     "Microdata",
@@ -82,6 +87,7 @@ __all__ = [
     "Sampling",
     "Study",
     "StudyResult",
+    "Suppression",
     "TopBottomCoding",
     "Unprotected",
     "Window",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from equivoc.errors import InputError
+from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.noisy_table import NoisyTable
@@ -15,6 +16,7 @@ from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.suppression import Suppression
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
@@ -28,7 +30,13 @@ TAKES_A_SEED = [
     GeometricNoise(epsilon=1),
     NoisyTable(epsilon=1),
 ]
-ALL = [Unprotected(), *TAKES_A_SEED, NoiseAddition(percent=20, intruder="interval")]
+ALL = [
+    Unprotected(),
+    *TAKES_A_SEED,
+    NoiseAddition(percent=20, intruder="interval"),
+    Generalisation(k=2),
+    Suppression(k=2),
+]
 
 
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.0001, 2, nan, inf, -inf])

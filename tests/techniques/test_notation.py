@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
+from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.noisy_table import NoisyTable
@@ -15,6 +16,7 @@ from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.suppression import Suppression
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
@@ -36,6 +38,17 @@ ALL = st.one_of(
         edge=st.sampled_from(["clip", "wrap", "extend"]),
         intruder=st.sampled_from(["bayes", "interval"]),
     ),
+    st.builds(
+        Generalisation,
+        k=st.integers(1, 100),
+        hierarchies=st.just({"age": (2.5, 5, 20), "weight of a person": 10}),
+        suppress=st.floats(0, 1, exclude_max=True),
+    ),
+    st.builds(
+        Generalisation,
+        levels=st.dictionaries(st.sampled_from(["a", "b c", "ż"]), st.integers(0, 9), min_size=1),
+    ),
+    st.builds(Suppression, k=st.integers(1, 10**6)),
     st.builds(
         Rounding,
         base=st.floats(1e-6, 1e6) | st.integers(1, 1000),
@@ -82,6 +95,12 @@ def test_words_to_techniques(text, technique):
         (Sampling(fraction=0.1, prior="marginal"), "sampling:fraction=0.1,prior=marginal"),
         (QueryRestriction(size=8, intruder="bayes"), "query-restriction:size=8,intruder=bayes"),
         (NoiseAddition(percent=20, edge="extend"), "noise-addition:percent=20,edge=extend"),
+        (Generalisation(k=5), "generalisation:k=5"),
+        (
+            Generalisation(levels={"zip": 2, "age": 1}, hierarchies={"zip": 5, "age": (5, 10)}),
+            "generalisation:hierarchies=age:5/10+zip:5,levels=age:1+zip:2",
+        ),
+        (Suppression(k=3), "suppression:k=3"),
         (Rounding(2.5, on=("age", "pay")), "rounding:base=2.5,on=age+pay"),
         (TopBottomCoding(high=200), "top-bottom-coding:high=200"),
         (PRAM(keep=0.25), "pram:keep=0.25"),
@@ -120,6 +139,22 @@ def test_each_name_leads_to_its_technique():
         ("sampling:fraction=nan", "fraction is nan"),
         ("sampling:fraction=0.1,prior=2", "prior is 2"),
         ("sampling:fraction=0.1,fraction=0.2", "fraction is given twice"),
+        ("generalisation", "needs either k or levels"),
+        ("generalisation:hierarchies=age:5", "needs either k or levels"),
+        ("generalisation:k=5,levels=age:1", "needs either k or levels"),
+        ("generalisation:k=0", "k is 0; it must be a whole number of 1 or more"),
+        ("generalisation:k=2.5", "k is 2.5"),
+        ("generalisation:k=five", "k is 'five'"),
+        ("generalisation:k=5,suppress=0.1", "suppress needs k and hierarchies"),
+        ("generalisation:k=5,hierarchies=age:5,suppress=1", "suppress is 1; it must be from 0 to below 1"),
+        ("generalisation:k=5,hierarchies=age:5,suppress=nan", "suppress is nan"),
+        ("generalisation:levels=age:x", "the level of 'age' is 'x'"),
+        ("generalisation:levels=age:-1", "the level of 'age' is '-1'"),
+        ("generalisation:levels=age", "the level of 'age' is ''"),
+        ("generalisation:k=5,hierarchies=age:none.csv", "none.csv cannot be read"),
+        ("generalisation:k=5,hierarchies=nowhere", "there is no such folder"),
+        ("suppression", "suppression needs k"),
+        ("suppression:k=0", "k is 0; it must be a whole number of 1 or more"),
     ],
 )
 def test_a_mistake_is_one_sentence(text, message):

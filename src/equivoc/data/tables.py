@@ -272,7 +272,9 @@ def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
             {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get if name in with_nulls else None
         )
         series = table.select([name]).to_pandas(types_mapper=mapper)[name]
-        if name in dtypes and series.dtype != dtypes[name]:
+        categories = getattr(dtypes.get(name), "categories", None)
+        strange = categories is not None and not (series.isna() | series.isin(categories)).all()
+        if name in dtypes and series.dtype != dtypes[name] and not strange:
             with suppress(TypeError, ValueError):
                 converted = series.astype(dtypes[name])
                 # 2.5 as an integer is 2: the values decide.

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from equivoc.errors import InputError
+from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.noisy_table import NoisyTable
@@ -15,6 +16,7 @@ from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.suppression import Suppression
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
@@ -31,6 +33,8 @@ TECHNIQUES: Mapping[str, type[Technique]] = {
         PRAM,
         GeometricNoise,
         NoisyTable,
+        Generalisation,
+        Suppression,
     )
 }
 

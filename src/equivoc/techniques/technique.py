@@ -38,9 +38,9 @@ class Technique(ABC):
 
 
 def written(value: object) -> object:
-    """A parameter as text; 20 and 20.0 are one value and read alike; several columns are joined by +."""
+    """A parameter as text; 20 and 20.0 read alike; several columns are joined by +, with levels ``age:1+zip:2``."""
     if isinstance(value, tuple):
-        return "+".join(value)
+        return "+".join(":".join(map(str, part)) if isinstance(part, tuple) else part for part in value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from equivoc.study.assess import Assessment, assess
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
+    from equivoc.techniques.microaggregation import Microaggregation
     from equivoc.techniques.noise_addition import NoiseAddition
     from equivoc.techniques.query_restriction import QueryRestriction
     from equivoc.techniques.sampling import Sampling
+    from equivoc.techniques.swapping import Swapping
     from equivoc.techniques.unprotected import Unprotected
 
 # Where each public name lives. Loaded on first use, so that `import equivoc` stays as light as `import numpy`.
@@ -41,6 +43,8 @@ _HOMES = {
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
+    "Swapping": "equivoc.techniques.swapping",
+    "Microaggregation": "equivoc.techniques.microaggregation",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
     "Study": "equivoc.study.study",
@@ -56,12 +60,14 @@ __all__ = [
     "Curve",
     "Curves",
     "InputError",
+    "Microaggregation",
     "Microdata",
     "NoiseAddition",
     "QueryRestriction",
     "Sampling",
     "Study",
     "StudyResult",
+    "Swapping",
     "Unprotected",
     "Window",
     "__version__",

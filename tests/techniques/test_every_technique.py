@@ -21,9 +21,11 @@ import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.intruder import posteriors
 from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.unprotected import Unprotected
 
 KEYS = ["sex", "age", "job"]
@@ -39,8 +41,13 @@ RANDOM = [
     QueryRestriction(size=4),
     QueryRestriction(size=4, intruder="bayes"),
     *NOISES,
+    Swapping(rate=0.4),
+    Swapping(rate=1, on="all"),
+    Swapping(rate=0.8, on="all", window=25),
 ]
-ALL = [Unprotected(), *RANDOM]
+AVERAGES = [Microaggregation(size=3, on="age+pay"), Microaggregation(size=3, on="age+pay", method="fast")]
+FIXED = [Unprotected(), Microaggregation(size=4), *AVERAGES]
+ALL = [*FIXED, *RANDOM]
 
 
 def named(techniques):
@@ -125,8 +132,7 @@ def test_the_order_of_rows_changes_nothing(people, records, domain, beliefs, tec
         pa.Table.from_pylist([records[r] for r in order]), confidential="pay", keys=KEYS, domain=domain
     )
     release = technique.release(people, 2)
-    random = not isinstance(technique, Unprotected)
-    other = reordered(release, shuffled, order) if random else technique.release(shuffled)
+    other = reordered(release, shuffled, order) if technique in RANDOM else technique.release(shuffled)
     for known in SUBSETS:
         assert beliefs(release.posteriors(known)) == beliefs(other.posteriors(known))
 
@@ -160,14 +166,14 @@ def test_where_nothing_is_left_to_chance_the_order_of_rows_changes_nothing(
         *(
             (technique, lambda age: f"{age - 19:02d} years")
             for technique in ALL
-            if technique not in NOISES[4:]
+            if technique not in (*NOISES[4:], *AVERAGES)
         ),
-        *((technique, lambda age: 100 - 2.5 * (24 - age)) for technique in NOISES[4:]),
+        *((technique, lambda age: 100 - 2.5 * (24 - age)) for technique in (*NOISES[4:], *AVERAGES)),
     ],
     ids=lambda p: getattr(p, "notation", ""),
 )
 def test_names_of_categories_change_nothing(people, records, domain, technique, age):
-    """Other names in the same order (for a grid that may grow: in even steps again)."""
+    """Other names in the same order (for a grid that may grow, or means: in even steps again)."""
     sexes = {"F": "Ą", "M": "ż", None: None}
     jobs = {"cook": -3.5, "judge": 0.0, "nurse": 8.0}
     renamed = [
@@ -296,6 +302,8 @@ def test_the_truth_is_never_ruled_out(technique, rows, seed, percent):
     people = Microdata(pa.table(columns), confidential="pay", keys=["a", "b"])
     if isinstance(technique, NoiseAddition):
         technique = replace(technique, percent=percent)
+    if technique in AVERAGES:
+        technique = replace(technique, on="pay")
     for post in technique.release(people, seed).sweep():
         rows_of_people = post.probabilities[post.classes.of_record]
         assert (rows_of_people[np.arange(len(people)), people.codes] > 0).all()

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.unprotected import Unprotected
 
 ALL = st.one_of(
@@ -30,6 +32,18 @@ ALL = st.one_of(
         percent=st.floats(0, 1e6) | st.integers(0, 1000),
         edge=st.sampled_from(["clip", "wrap", "extend"]),
         intruder=st.sampled_from(["bayes", "interval"]),
+    ),
+    st.builds(
+        Swapping,
+        rate=st.floats(0, 1, exclude_min=True) | st.just(1),
+        on=st.sampled_from(["confidential", "keys", "age+sex"]),
+        window=st.none() | st.floats(0, 100, exclude_min=True),
+    ),
+    st.builds(
+        Microaggregation,
+        size=st.integers(1, 10**6),
+        on=st.sampled_from(["confidential", "all", "age"]),
+        method=st.sampled_from([None, "optimal", "mdav", "fast"]),
     ),
 )
 
@@ -62,6 +76,8 @@ def test_words_to_techniques(text, technique):
         (Sampling(fraction=0.1, prior="marginal"), "sampling:fraction=0.1,prior=marginal"),
         (QueryRestriction(size=8, intruder="bayes"), "query-restriction:size=8,intruder=bayes"),
         (NoiseAddition(percent=20, edge="extend"), "noise-addition:percent=20,edge=extend"),
+        (Swapping(rate=1.0, window=5), "swapping:rate=1,window=5"),
+        (Microaggregation(size=3, on=("age", "pay")), "microaggregation:size=3,on=age+pay"),
     ],
 )
 def test_techniques_to_words(technique, notation):
@@ -78,7 +94,7 @@ def test_each_name_leads_to_its_technique():
         ("samplig:fraction=0.1", "there is no technique 'samplig'; did you mean 'sampling'?"),
         (
             "zzz",
-            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition.",
+            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition, ",
         ),
         ("sampling:fracton=0.1", "sampling has no parameter 'fracton'; did you mean 'fraction'?"),
         ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size'; there are percent, "),

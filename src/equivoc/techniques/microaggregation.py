@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -62,16 +62,16 @@ class Microaggregation(Technique):
             )
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
         grids = {name: _grid(people, name, columns[name]) for name in names}
+        group = np.arange(len(people))
         if self.size > 1:
             positions = np.column_stack([grid.positions[columns[name].codes] for name, grid in grids.items()])
             # Of equal records, and of records equally far, the first comes first: not by the order of rows, though.
             order = np.lexsort([column.codes for column in columns.values()])
-            group = np.empty(len(people), dtype=np.int64)
             group[order] = self._groups(positions[order])
             for i, name in enumerate(names):
                 columns[name] = _averaged(grids[name], positions[:, i], group, name=name)
         confidential = columns.pop(people.confidential)
-        return AveragedFile(people, columns, confidential)
+        return AveragedFile(people, columns, confidential, group)
 
     def _groups(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         method = self.method or ("optimal" if positions.shape[1] == 1 else "mdav")
@@ -83,6 +83,9 @@ class Microaggregation(Technique):
 @dataclass(frozen=True, eq=False)
 class AveragedFile(LinkedRelease):
     """The file with means of small groups, before an intruder who knows each group's sum."""
+
+    group: NDArray[np.int64] = field(repr=False)
+    """The number of each record's group."""
 
 
 def _grid(people: Microdata, name: str, column: ReleasedColumn) -> EvenGrid:

@@ -8,14 +8,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from equivoc.errors import InputError
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import Unprotected
 
 TECHNIQUES: Mapping[str, type[Technique]] = {
-    kind.name: kind for kind in (Unprotected, Sampling, QueryRestriction, NoiseAddition)
+    kind.name: kind
+    for kind in (Unprotected, Sampling, QueryRestriction, NoiseAddition, Swapping, Microaggregation)
 }
 
 

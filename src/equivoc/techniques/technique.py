@@ -38,7 +38,9 @@ class Technique(ABC):
 
 
 def _written(value: object) -> object:
-    """A parameter as text; 20 and 20.0 are one value and read alike."""
+    """A parameter as text; 20 and 20.0 are one value and read alike, columns are joined as `columns_of` reads them."""
+    if isinstance(value, (tuple, list)):
+        return "+".join(map(str, value))
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

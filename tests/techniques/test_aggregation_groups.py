@@ -120,9 +120,7 @@ def test_several_attributes_against_the_published_steps(records, size, dimension
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40), st.integers(2, 5)
-)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40), st.integers(2, 5))
 def test_of_equally_far_records_the_earlier_one_is_taken(points, size):
     """Unscaled whole numbers: both sides find the same distances to the last bit, most of them tied."""
     size = min(size, len(points))
@@ -132,9 +130,7 @@ def test_of_equally_far_records_the_earlier_one_is_taken(points, size):
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 9), st.integers(-2, 2)), min_size=2, max_size=80), st.integers(2, 7)
-)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(-2, 2)), min_size=2, max_size=80), st.integers(2, 7))
 @pytest.mark.parametrize("method", [mdav_groups, fast_groups], ids=lambda m: m.__name__)
 def test_groups_have_size_to_twice_size_less_one(method, points, size):
     size = min(size, len(points))

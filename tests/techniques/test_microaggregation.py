@@ -16,7 +16,6 @@ from equivoc.errors import InputError
 from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.unprotected import Unprotected
 
-
 AGES, PAYS = [20, 21, 24], [10, 20, 40]
 
 
@@ -28,11 +27,6 @@ def originals(levels, groups, column):
             yield candidate
 
 
-def table(rows, *, order=None):
-    ages, pays = np.array(rows)[slice(None) if order is None else order].T
-    return Microdata(pa.table({"age": ages, "pay": pays}), confidential="pay", keys=["age"], domain=PAYS)
-
-
 @settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(AGES), st.sampled_from(PAYS)), min_size=2, max_size=5),
@@ -41,10 +35,10 @@ def table(rows, *, order=None):
     st.sampled_from([None, "mdav", "fast"]),
 )
 def test_posteriors_against_all_originals(rows, size, on, method):
-    """All pairs of columns that give the same groups the same sums are equally likely; the target is anyone of the age."""
-    people = table(rows)
-    release = Microaggregation(size=min(size, len(rows)), on=on, method=method).release(people)
+    """All pairs of columns with the same sums in the same groups are as likely; the target is anyone of the age."""
     ages, pays = map(list, zip(*rows, strict=True))
+    people = Microdata(pa.table({"age": ages, "pay": pays}), confidential="pay", keys=["age"], domain=PAYS)
+    release = Microaggregation(size=min(size, len(rows)), on=on, method=method).release(people)
     levels = sorted(set(ages))
     all_ages = list(originals(levels, release.group, ages)) if on != "confidential" else [ages]
     all_pays = list(originals(PAYS, release.group, pays)) if on != "keys" else [pays]
@@ -103,7 +97,9 @@ def test_decimals_and_holes_are_on_a_grid(method):
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, "3", True, None])
 def test_a_size_that_is_none(size):
-    with pytest.raises(InputError, match=f"size is {size}; a group has a whole number of records, at least 1"):
+    with pytest.raises(
+        InputError, match=f"size is {size}; a group has a whole number of records, at least 1"
+    ):
         Microaggregation(size=size)
 
 
@@ -111,8 +107,14 @@ def test_a_size_that_is_none(size):
     ("technique", "message"),
     [
         (Microaggregation(size=41), "size is 41 but there are only 40 records"),
-        (Microaggregation(size=3, on="sex"), "'sex' has missing values, which have no mean; leave it out of on"),
-        (Microaggregation(size=3, on="job"), "'job' holds string values, which have no mean; leave it out of on"),
+        (
+            Microaggregation(size=3, on="sex"),
+            "'sex' has missing values, which have no mean; leave it out of on",
+        ),
+        (
+            Microaggregation(size=3, on="job"),
+            "'job' holds string values, which have no mean; leave it out of on",
+        ),
         (Microaggregation(size=3, on="agee"), "on names 'agee', which is neither a key nor the confidential"),
         (
             Microaggregation(size=3, on="age+pay", method="optimal"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+
 def optimal_groups(values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """The group of each record with the least sum of squares for one attribute, in O(n · size).
 
-    Hansen and Mukherjee, "A polynomial algorithm for optimal univariate microaggregation" (2003). Of equal values, those
-    of earlier records go into the lower group.
+    Hansen and Mukherjee, "A polynomial algorithm for optimal univariate microaggregation" (2003). Of equal values,
+    those of earlier records go into the lower group.
 
     >>> optimal_groups(np.array([9, 1, 2, 8, 1, 7, 2]), 3)
     array([1, 0, 0, 1, 0, 1, 0])

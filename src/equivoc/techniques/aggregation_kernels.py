@@ -98,9 +98,7 @@ def _nearest(
         if have == size and least > worst:
             continue
         for i in range(begin, end):
-            if have == size and (
-                out[i] > worst or (out[i] == worst and ids[i] > ids[found[size - 1]])
-            ):
+            if have == size and (out[i] > worst or (out[i] == worst and ids[i] > ids[found[size - 1]])):
                 continue
             place = have if have < size else size - 1
             while place > 0 and (

@@ -47,7 +47,9 @@ class Microaggregation(Technique):
 
     def __post_init__(self) -> None:
         if not isinstance(self.size, (int, np.integer)) or isinstance(self.size, bool) or self.size < 1:
-            raise InputError(f"microaggregation: size is {self.size}; a group has a whole number of records, at least 1.")
+            raise InputError(
+                f"microaggregation: size is {self.size}; a group has a whole number of records, at least 1."
+            )
         if self.method is not None:
             one_of("microaggregation", "method", self.method, _METHODS)
 
@@ -55,7 +57,9 @@ class Microaggregation(Technique):
         """Form the groups and average; nothing is random."""
         names = columns_of(self.name, people, self.on)
         if self.size > len(people):
-            raise InputError(f"microaggregation: size is {self.size} but there are only {len(people)} records.")
+            raise InputError(
+                f"microaggregation: size is {self.size} but there are only {len(people)} records."
+            )
         if self.method == "optimal" and len(names) > 1:
             raise InputError(
                 f"microaggregation: method optimal is for one column, not {len(names)} ({', '.join(names)}); use mdav."
@@ -95,9 +99,13 @@ def _grid(people: Microdata, name: str, column: ReleasedColumn) -> EvenGrid:
 
     levels, kind = column.labels, column.labels.type
     if levels.null_count:
-        raise InputError(f"microaggregation: {name!r} has missing values, which have no mean; leave it out of on.")
+        raise InputError(
+            f"microaggregation: {name!r} has missing values, which have no mean; leave it out of on."
+        )
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise InputError(f"microaggregation: {name!r} holds {kind} values, which have no mean; leave it out of on.")
+        raise InputError(
+            f"microaggregation: {name!r} holds {kind} values, which have no mean; leave it out of on."
+        )
     try:
         return even_grid(pc.cast(levels, pa.float64(), safe=False).to_numpy())
     except InputError:

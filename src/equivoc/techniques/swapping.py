@@ -22,8 +22,8 @@ class Swapping(Technique):
     """Let a share ``rate`` of the records, in pairs, exchange their values: each column of ``on`` in pairs of its own.
 
     Without ``window`` the pairs are drawn evenly. With it, records are ranked by the column (equal ones in random
-    order); from the lowest up, each of those that take part draws its partner among those left at most ``window`` percent
-    of all ranks above it: rank swapping (Moore, 1996).
+    order); from the lowest up, each of those that take part draws its partner among those left at most ``window``
+    percent of all ranks above it: rank swapping (Moore, 1996).
 
     Every value stays in the file, so its distribution is known. With m of n records taking part and N_d records of
     value d, ``P(true = d | released = c) = (1 − m/n)·[d = c] + m/n · (N_d − [d = c]) / (n − 1)``; see `rank_moves`
@@ -51,7 +51,9 @@ class Swapping(Technique):
         if not 0 < self.rate <= 1:
             raise InputError(f"swapping: rate is {self.rate}; it must be above 0 and at most 1.")
         if self.window is not None and not 0 < self.window <= 100:
-            raise InputError(f"swapping: window is {self.window}; it must be above 0 and at most 100 percent.")
+            raise InputError(
+                f"swapping: window is {self.window}; it must be above 0 and at most 100 percent."
+            )
 
     def release(self, people: Microdata, rng: Randomness = None) -> SwappedFile:
         """Draw the pairs, column by column, and exchange."""
@@ -59,9 +61,10 @@ class Swapping(Technique):
         random = generator(rng)
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
         for name in names:
-            if len(columns[name].labels) > _MOST_LEVELS:
+            levels = len(columns[name].labels)
+            if levels > _MOST_LEVELS:
                 raise InputError(
-                    f"swapping: {name!r} has {len(columns[name].labels):,} different values, more than {_MOST_LEVELS:,}; "
+                    f"swapping: {name!r} has {levels:,} different values, more than {_MOST_LEVELS:,}; "
                     "round it first (round_to, for the confidential column)."
                 )
             columns[name] = self._swapped(columns[name], random)
@@ -82,7 +85,8 @@ class Swapping(Technique):
             reach = int(self.window * n / 100 + 1e-9)
             if reach == 0:
                 raise InputError(
-                    f"swapping: window is {self.window} % of {n} ranks, which reaches nobody; make it {100 / n:.3g} or more."
+                    f"swapping: window is {self.window} % of {n} ranks, which reaches nobody; "
+                    f"make it {100 / n:.3g} or more."
                 )
             one, other = _rank_pairs(codes, np.sort(drawn), reach, random)
             channel = rank_moves(n, taking_part, reach).channel(counts)

@@ -60,7 +60,6 @@ def _to_box(point: Floats, low: Floats, high: Floats) -> float:
 def _nearest(
     points: Floats,
     point: Floats,
-    order: Codes,
     spans: Codes,
     low: Floats,
     high: Floats,
@@ -86,12 +85,13 @@ def _nearest(
             waiting[count], waiting[count + 1] = one, other  # the nearer one is looked at first
             count += 2
             continue
-        for i in order[spans[node, 0] : spans[node, 1]]:
+        for i in range(spans[node, 0], spans[node, 1]):
             if group[i] >= 0:
                 continue
             total = 0.0
-            for c in range(points.shape[1]):
-                total += (points[i, c] - point[c]) ** 2
+            for c in range(len(point)):
+                step = points[i, c] - point[c]
+                total += step * step
             if total < apart[last]:
                 place = last
                 while place > 0 and apart[place - 1] > total:
@@ -101,20 +101,23 @@ def _nearest(
 
 
 @njit(cache=True, nogil=True)
-def _shrink(
-    points: Floats, node: int, order: Codes, spans: Codes, low: Floats, high: Floats, group: Codes
-) -> None:
+def _shrink(points: Floats, node: int, spans: Codes, low: Floats, high: Floats, group: Codes) -> None:
     """Draw a leaf's box, and those above it, around the records that are in no group yet."""
-    low[node], high[node] = np.inf, -np.inf
-    for i in order[spans[node, 0] : spans[node, 1]]:
-        if group[i] < 0:
-            low[node] = np.minimum(low[node], points[i])
-            high[node] = np.maximum(high[node], points[i])
-    node //= 2
-    while node > 0:
-        low[node] = np.minimum(low[2 * node], low[2 * node + 1])
-        high[node] = np.maximum(high[2 * node], high[2 * node + 1])
+    for c in range(points.shape[1]):
+        least, greatest = np.inf, -np.inf
+        for i in range(spans[node, 0], spans[node, 1]):
+            if group[i] < 0:
+                least, greatest = min(least, points[i, c]), max(greatest, points[i, c])
+        low[node, c], high[node, c] = least, greatest
+    changed = True
+    while changed and node > 1:
         node //= 2
+        changed = False
+        for c in range(points.shape[1]):
+            least = min(low[2 * node, c], low[2 * node + 1, c])
+            greatest = max(high[2 * node, c], high[2 * node + 1, c])
+            changed |= least != low[node, c] or greatest != high[node, c]
+            low[node, c], high[node, c] = least, greatest
 
 
 @njit(cache=True, nogil=True)
@@ -125,9 +128,12 @@ def groups_from_outside(points: Floats, outermost_first: Codes, size: int) -> Co
     """
     order, spans, low, high = _tree(points)
     left, leaves = len(points), len(spans) // 2
+    points = points[order]  # a leaf's records side by side
+    place_of = np.empty(left, dtype=np.int64)
+    place_of[order] = np.arange(left)
     leaf_of = np.empty(left, dtype=np.int64)
     for node in range(leaves, 2 * leaves):
-        leaf_of[order[spans[node, 0] : spans[node, 1]]] = node
+        leaf_of[spans[node, 0] : spans[node, 1]] = node
     group = np.full(left, -1, dtype=np.int64)
     found = np.empty(size - 1, dtype=np.int64)
     apart = np.empty(size - 1)
@@ -136,15 +142,16 @@ def groups_from_outside(points: Floats, outermost_first: Codes, size: int) -> Co
     for record in outermost_first:
         if left < 2 * size:
             break
-        if group[record] >= 0:
+        place = place_of[record]
+        if group[place] >= 0:
             continue
-        group[record] = number
-        _nearest(points, points[record], order, spans, low, high, group, found, apart, waiting)
+        group[place] = number
+        _nearest(points, points[place], spans, low, high, group, found, apart, waiting)
         group[found] = number
-        _shrink(points, leaf_of[record], order, spans, low, high, group)
+        _shrink(points, leaf_of[place], spans, low, high, group)
         for i in found:
-            _shrink(points, leaf_of[i], order, spans, low, high, group)
+            _shrink(points, leaf_of[i], spans, low, high, group)
         left -= size
         number += 1
     group[group < 0] = number
-    return group
+    return group[place_of]

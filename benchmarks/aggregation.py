@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from equivoc.techniques.aggregation_groups import fast_groups, mdav_groups, optimal_groups
 
 SIZE, ATTRIBUTES = 3, 4
-MDAV_GROWTH, FAST_GROWTH, LOSS = 110, 20, 1.05
+MDAV_GROWTH, FAST_GROWTH, LOSS = 120, 20, 1.05
 
 Codes = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ from equivoc.errors import InputError
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
-    from equivoc import datasets
+    from equivoc import datasets, models
     from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.entropy import entropy_at
@@ -52,8 +52,8 @@ _HOMES = {
     "load_study": "equivoc.study.result",
 }
 
-# Packages that are used by their name: eq.datasets.load(…).
-_PACKAGES = ("datasets",)
+# Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…).
+_PACKAGES = ("datasets", "models")
 
 __all__ = [
     "Assessment",
@@ -77,6 +77,7 @@ __all__ = [
     "datasets",
     "entropy_at",
     "load_study",
+    "models",
     "read",
 ]
 

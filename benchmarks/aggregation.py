@@ -1,8 +1,8 @@
 """Microaggregation in groups of 3: how MDAV's time grows, and the fast method's time and loss beside it.
 
-Run `python benchmarks/aggregation.py` (a minute; `--quick` for a tenth of the rows). Prints seconds, ratios taken in this
-run, and the bars they must reach; exits 1 if one is missed. The loss is the sum of squares within groups, of attributes
-scaled to variance 1.
+Run `python benchmarks/aggregation.py` (a minute; `--quick` for a tenth of the rows). Prints seconds, ratios taken in
+this run, and the bars they must reach; exits 1 if one is missed. The loss is the sum of squares within groups, of
+attributes scaled to variance 1.
 """
 
 import sys
@@ -72,7 +72,9 @@ def main(few: int) -> int:
         for records in (few, 10 * few):
             ratio = losses[fast, records] / losses[mdav, records]
             reached.append(bar(f"fast, loss against MDAV's, {records:,} records", ratio, LOSS))
-        print(f"  fast is {seconds[mdav, 10 * few] / seconds[fast, 10 * few]:.1f} times faster at {10 * few:,}")
+        print(
+            f"  fast is {seconds[mdav, 10 * few] / seconds[fast, 10 * few]:.1f} times faster at {10 * few:,}"
+        )
     values = skewed(100 * few)[:, 0]
     optimal_groups(values[:100], SIZE)
     start = perf_counter()

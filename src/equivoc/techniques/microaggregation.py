@@ -29,6 +29,7 @@ class Microaggregation(Technique):
 
     The intruder knows which records form a group, so its size g and its sum s. With all values of a column equally
     likely beforehand, ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l values add up to t.
+    She does not use that members are alike: the true uncertainty is smaller, so figures err on the unsafe side.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 30, 10, 40, 30]}), confidential="pay")

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from equivoc.errors import InputError
 from equivoc.intruder import key_linkage, linkage_walk
-from equivoc.intruder.binomial_noise import channel, draw, released_size, transition
+from equivoc.intruder.binomial_noise import draw, released_size, transition
 from equivoc.intruder.coded_file import CodedFile, Unchanged
+from equivoc.intruder.inversion import channel
 from equivoc.intruder.key_linkage import linkage, sweep
 
 EDGES = ("clip", "wrap", "extend")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from equivoc.intruder.binomial_noise import channel, draw, released_size, transition
+from equivoc.intruder.binomial_noise import draw, released_size, transition
 from equivoc.intruder.coded_file import CodedFile
+from equivoc.intruder.inversion import channel
 from equivoc.intruder.key_linkage import linkage
 
 KEY_SIZES = (12, 9)

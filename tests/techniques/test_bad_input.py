@@ -10,14 +10,36 @@ import pytest
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.noise_addition import NoiseAddition
+from equivoc.techniques.noisy_table import NoisyTable
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.released_file import ReleasedFile
+from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
-RANDOM = [Sampling(fraction=0.5), QueryRestriction(size=4), NoiseAddition(percent=20)]
-ALL = [Unprotected(), *RANDOM, NoiseAddition(percent=20, intruder="interval")]
+TAKES_A_SEED = [
+    Sampling(fraction=0.5),
+    QueryRestriction(size=4),
+    NoiseAddition(percent=20),
+    Rounding(base=25),
+    TopBottomCoding(high=30),
+    PRAM(keep=0.5),
+    GeometricNoise(epsilon=1),
+    NoisyTable(epsilon=1),
+]
+ALL = [
+    Unprotected(),
+    *TAKES_A_SEED,
+    NoiseAddition(percent=20, intruder="interval"),
+    Generalisation(k=2),
+    Suppression(k=2),
+]
 
 
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.0001, 2, nan, inf, -inf])
@@ -80,7 +102,7 @@ def test_unknown_words(make, message):
         make()
 
 
-@pytest.mark.parametrize("technique", RANDOM, ids=lambda t: t.notation)
+@pytest.mark.parametrize("technique", TAKES_A_SEED, ids=lambda t: t.notation)
 @pytest.mark.parametrize("seed", [-1, np.int64(-7), True, 1.5, "seven"])
 def test_a_seed_is_a_whole_number_from_0(people, technique, seed):
     with pytest.raises(InputError, match="give a NumPy Generator or a seed of 0 or more"):

@@ -56,6 +56,9 @@ def report(
     record_values: Annotated[
         bool, typer.Option(help="Name the riskiest classes even if they have fewer than 3 people.")
     ] = False,
+    budget: Annotated[
+        bool, typer.Option(help="Add what differential privacy would buy: bits and hit rates for each ε.")
+    ] = False,
 ) -> None:
     """Write one self-contained HTML page about the risk that a release leaves: offline, for screen and paper.
 
@@ -84,7 +87,7 @@ def report(
     )
     from equivoc.report.page import facts_of, render, write_page
 
-    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date)
+    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
     write_page(render(facts), out)
     if json_file is not None:
         with replacing(json_file) as temporary:

@@ -84,10 +84,18 @@ def round_half_up(numbers: Floats, step: float) -> Floats:
     >>> round_half_up(np.array([0.15]), 0.1)
     array([0.2])
     """
+    return multiples(whole_steps(numbers, step, plus=0.5), step)
+
+
+def whole_steps(numbers: Floats, step: float, *, plus: float = 0.0) -> Floats:
+    """⌊number/step + plus⌋; a quotient that misses a whole number by rounding alone is taken for it."""
     quotient = numbers / step
-    steps = np.floor(quotient + 0.5 + _CLOSE * np.maximum(np.abs(quotient), 1.0))
+    return np.asarray(np.floor(quotient + plus + _CLOSE * np.maximum(np.abs(quotient), 1.0)))
+
+
+def multiples(steps: Floats, step: float) -> Floats:
+    """So many steps, as one writes them: 3 / 10 is 0.3, 3 · 0.1 is not."""
     inverse = round(1 / step) if step <= 1 else 0
-    # 3 / 10 is 0.3, 3 · 0.1 is not.
     exact = inverse > 0 and abs(inverse * step - 1) < 1e-12
     return (steps / inverse if exact else steps * step) + 0.0
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,8 @@ class ReleasedColumn:
     """For each released record, the number of its symbol."""
     labels: pa.Array = field(repr=False)
     """How each symbol is written in the released table."""
-    channel: NDArray[np.float64] | None = field(default=None, repr=False)
+    channel: Any = field(default=None, repr=False)
+    """A dense array; of the confidential column, a CSR array will do."""
 
     @property
     def column(self) -> pa.Array:
@@ -67,10 +68,24 @@ class LinkedRelease(Release):
     """Every key of the people, in their order."""
     confidential: ReleasedColumn = field(repr=False)
 
+    @classmethod
+    def changing(cls, people: Microdata, changed: Mapping[str, ReleasedColumn]) -> Self:
+        """The file with these columns changed, and all others as they are."""
+        columns = {
+            name: changed[name] if name in changed else unchanged(people, name)
+            for name in (*people.keys, people.confidential)
+        }
+        confidential = columns.pop(people.confidential)
+        return cls(people, columns, confidential)
+
     @cached_property
     def table(self) -> Any:
         columns = {name: released.column for name, released in self.keys.items()}
         return self.people.like({**columns, self.people.confidential: self.confidential.column})
+
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        return np.arange(len(self.people))
 
     @cached_property
     def _file(self) -> CodedFile:

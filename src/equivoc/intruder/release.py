@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,23 @@ from equivoc.intruder.posteriors import Posteriors
 class Release(ABC):
     """Something released about ``people``; a technique makes one, an intruder draws posteriors from it."""
 
+    tabulated: ClassVar[bool] = False
+    """Are the rows of ``table`` cells with counts, and not records?"""
     people: Microdata
 
     @property
     def table(self) -> Any:
         """What the intruder gets, where a file is released; None where none is."""
+        return None
+
+    @property
+    def privacy_budget(self) -> float | None:
+        """The ε of differential privacy that was spent on each person; None where nothing of the kind is promised."""
+        return None
+
+    @property
+    def origins(self) -> NDArray[np.int64] | None:
+        """Where a file is released: the number of the record that each of its rows was made from; None: unknown."""
         return None
 
     def posteriors(self, known: Sequence[str]) -> Posteriors:
@@ -67,6 +79,10 @@ class GroupedRelease(Release):
 
     group: NDArray[np.integer[Any]] = field(repr=False)
     channel: Any = field(repr=False)
+
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        return np.arange(len(self.people))
 
     @property
     def _groups(self) -> int:

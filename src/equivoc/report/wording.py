@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from equivoc.models.phrases import listed
+
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
 """By how much the area falls, and what that is called: below a quarter little, from a half on most."""
 
@@ -60,16 +62,6 @@ METHODS = (
         "“most” otherwise. It is about the average person: see the distribution over people for the worst off.",
     ),
 )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as one reads them out.
-
-    >>> listed(["age", "sex", "race"])
-    'age, sex and race'
-    """
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def amount(value: float, unit: str = "") -> str:

@@ -75,6 +75,14 @@ class Assessment(Reported):
         """Per class: the share of its people whose true value lies in the intruder's best window."""
         return true_hits(self.posteriors.classes, self._best_windows)
 
+    @cached_property
+    def means(self) -> dict[str, Any]:
+        """Averages over people: h0, area, mean_entropy; hit and true_hit by tolerance. All that a comparison needs."""
+        sizes = self.posteriors.sizes
+        told = _means(self.curves, self._mean_entropy(self.curves.area), sizes, self.eps)
+        shares = self._true_hits
+        return {**told, "true_hit": {e: float(np.average(shares[e], weights=sizes)) for e in self.eps}}
+
     def _mean_entropy(self, area: Floats) -> Floats:
         width = float(self.people.values[-1] - self.people.values[0])
         return area / width if width else np.zeros_like(area)
@@ -96,9 +104,7 @@ class Assessment(Reported):
             return told
 
         per_record = over(sizes)
-        per_record["true_hit"] = {
-            e: float(np.average(share, weights=sizes)) for e, share in self._true_hits.items()
-        }
+        per_record["true_hit"] = self.means["true_hit"]
         prior = _means(self._prior, self._mean_entropy(self._prior.area), np.ones(1, np.int64), self.eps)
         told = {
             "technique": self.technique,

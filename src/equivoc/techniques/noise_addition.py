@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.binomial_noise import amplitude, channel, draw, interval_channel, transition
+from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, transition
+from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
 from equivoc.intruder.release import GroupedRelease
 from equivoc.techniques.technique import Randomness, Technique, generator, one_of

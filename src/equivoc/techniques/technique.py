@@ -32,9 +32,9 @@ class Technique(ABC):
     def notation(self) -> str:
         """The technique as it is written on the command line: ``sampling:fraction=0.1``."""
         given = [
-            f"{f.name}={_written(getattr(self, f.name))}"
-            for i, f in enumerate(fields(self))
-            if i == 0 or getattr(self, f.name) != f.default
+            f"{f.name}={written(getattr(self, f.name))}"
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
         ]
         return f"{self.name}:{','.join(given)}" if given else self.name
 
@@ -44,8 +44,10 @@ class Technique(ABC):
         return None
 
 
-def _written(value: object) -> object:
-    """A parameter as text; 20 and 20.0 are one value and read alike."""
+def written(value: object) -> object:
+    """A parameter as text; 20 and 20.0 read alike; several columns are joined by +, with levels ``age:1+zip:2``."""
+    if isinstance(value, tuple):
+        return "+".join(":".join(map(str, part)) if isinstance(part, tuple) else part for part in value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -63,7 +65,21 @@ def one_of(technique: str, parameter: str, given: str, allowed: tuple[str, ...])
         raise InputError(f"{technique}: {parameter} is {given!r}; it must be one of {', '.join(allowed)}.")
 
 
-def columns_of(technique: str, people: Microdata, on: str | tuple[str, ...]) -> tuple[str, ...]:
+Columns = str | tuple[str, ...]
+"""Which columns a technique changes: "confidential", "keys", "all", or columns by name."""
+
+
+def checked_columns(technique: str, on: Columns) -> Columns:
+    """``on`` as a text or a tuple of texts; InputError if it is neither."""
+    columns = on if isinstance(on, str) else tuple(on) if isinstance(on, (list, tuple)) else ()
+    if not columns or not all(isinstance(name, str) for name in columns):
+        raise InputError(
+            f'{technique}: on is {on!r}; give "confidential", "keys", "all" or columns by their names.'
+        )
+    return columns
+
+
+def columns_of(technique: str, people: Microdata, on: Columns) -> tuple[str, ...]:
     """The columns that ``on`` stands for: "confidential", "keys", "all", or columns by name (``age+sex`` in words)."""
     named = {
         "confidential": (people.confidential,),

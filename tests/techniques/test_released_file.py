@@ -415,3 +415,15 @@ def test_distances_tie_but_for_rounding():
     released = pd.DataFrame({"x": [0.1, 0.5, 0.9], "pay": [10, 20, 30]})
     post = eq.ReleasedFile(released, matching="nearest").release(people).posteriors(["x"])
     assert post.probabilities.tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("technique", [eq.Generalisation(k=3), eq.Suppression(k=2)], ids=lambda t: t.notation)
+def test_our_own_generalisation_read_back_has_its_posteriors(technique):
+    """Written out as a table and read without a word on how it was made."""
+    frame = many_people(120, 15).assign(age=lambda f: f["age"] // 8)
+    people = eq.Microdata(frame, confidential="pay", keys=["age", "job"])
+    release = technique.release(people, 0)
+    again = eq.ReleasedFile(release.table).release(people)
+    for known in ([], ["age"], ["job"], ["age", "job"]):
+        one, two = release.posteriors(known), again.posteriors(known)
+        np.testing.assert_allclose(two.probabilities, one.probabilities, atol=1e-12)

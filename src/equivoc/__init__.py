@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from equivoc.study.study import Study
     from equivoc.techniques.generalisation import Generalisation
     from equivoc.techniques.geometric_noise import GeometricNoise
+    from equivoc.techniques.microaggregation import Microaggregation
     from equivoc.techniques.noise_addition import NoiseAddition
     from equivoc.techniques.noisy_table import NoisyTable
     from equivoc.techniques.pram import PRAM
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from equivoc.techniques.rounding import Rounding
     from equivoc.techniques.sampling import Sampling
     from equivoc.techniques.suppression import Suppression
+    from equivoc.techniques.swapping import Swapping
     from equivoc.techniques.top_bottom_coding import TopBottomCoding
     from equivoc.techniques.unprotected import Unprotected
 
@@ -57,6 +59,8 @@ _HOMES = {
     "PRAM": "equivoc.techniques.pram",
     "Rounding": "equivoc.techniques.rounding",
     "TopBottomCoding": "equivoc.techniques.top_bottom_coding",
+    "Swapping": "equivoc.techniques.swapping",
+    "Microaggregation": "equivoc.techniques.microaggregation",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
     "Budget": "equivoc.study.budget",
@@ -79,6 +83,7 @@ __all__ = [
     "Generalisation",
     "GeometricNoise",
     "InputError",
+    "Microaggregation",
     "Microdata",
     "NoiseAddition",
     "NoisyTable",
@@ -88,6 +93,7 @@ __all__ = [
     "Study",
     "StudyResult",
     "Suppression",
+    "Swapping",
     "TopBottomCoding",
     "Unprotected",
     "Window",

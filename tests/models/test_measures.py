@@ -14,7 +14,7 @@ import pytest
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.models import release_measures
-from tests.models.released import KEYS, Given, Record, given, microdata
+from tests.models.released import KEYS, Record, given, microdata
 
 MODELS = eq.models
 OF_A_FILE = {
@@ -139,16 +139,11 @@ def test_where_no_table_is_released_only_the_intruder_is_measured(people: Microd
     assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | OF_THE_ORIGINAL
 
 
-class Cells(Given):
-    """The rows are cells, each with its keys and a value."""
-
-    tabulated = True
-
-
 def test_a_table_of_cells_is_no_table_of_records(people: Microdata) -> None:
-    release = Cells(people, people.frame, None)
+    release = eq.NoisyTable(epsilon=1).release(people, 1)
+    assert len(release.table) > len(people)
     assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | OF_THE_ORIGINAL
-    with pytest.raises(eq.InputError, match="Cells releases no table of records"):
+    with pytest.raises(eq.InputError, match="NoisyCounts releases no table of records"):
         MODELS.truta(people, release)
 
 
@@ -163,6 +158,16 @@ def test_released_values_that_are_no_numbers_leave_k(records: list[Record]) -> N
     left_out = OF_A_FILE - {"k-anonymity"}
     assert found.keys() == (OF_AN_INTRUDER | OF_THE_ORIGINAL | OF_A_FILE | OF_BOTH) - left_out
     assert found["k-anonymity"] == eq.models.k_anonymity(people)
+
+
+def test_fewer_rows_that_are_not_a_part_of_the_original(people: Microdata, records: list[Record]) -> None:
+    """Someone in the release is as old as nobody in the original, which so is not the population behind it."""
+    kept = [i for i, record in enumerate(records) if record["age"] is not None]
+    rows = [records[i] for i in kept]
+    attacks = OF_A_PART - {"Skinner–Elliot θ, estimated"}
+    assert values(eq.measures(people, given(people, rows, kept))).keys() >= attacks
+    rows[0] = rows[0] | {"age": 99}
+    assert not values(eq.measures(people, given(people, rows, kept))).keys() & attacks
 
 
 def test_nobody_knows_who_made_the_rows(records: list[Record]) -> None:

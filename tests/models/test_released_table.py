@@ -48,11 +48,11 @@ def test_values_agree_if_they_are_equal(original: list[Any], released: list[Any]
 
 def test_a_class_of_either_file_is_a_class() -> None:
     people = Microdata(pd.DataFrame({"key": [1, 1, 2], "pay": [1, 2, 3]}), confidential="pay", keys=["key"])
-    rows = pd.DataFrame({"key": [2, 3, 3], "pay": [1, 2, 3]})
-    classes = crossing(released_table(people, Given(people, rows, (2, 0, 1))), ["key"])
-    assert classes.original.tolist() == [2, 1, 0]
-    assert classes.released.tolist() == [0, 1, 2]
-    assert classes.own.tolist() == [0, 1, 0]
+    rows = pd.DataFrame({"key": [2, 3, 3, 4], "pay": [1, 2, 3, 4]})
+    classes = crossing(released_table(people, Given(people, rows, (2, 0, 1, 1))), ["key"])
+    assert classes.original.tolist() == [2, 1, 0, 0]
+    assert classes.released.tolist() == [0, 1, 2, 1]
+    assert classes.own.tolist() == [0, 1, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,13 @@ def test_bad_tables(rows: Any, sentence: str) -> None:
 
 @pytest.mark.parametrize(
     "technique",
-    [eq.Unprotected(), eq.Sampling(0.4), eq.NoiseAddition(0), eq.NoiseAddition(0, intruder="interval")],
+    [
+        eq.Unprotected(),
+        eq.Sampling(0.4),
+        eq.NoiseAddition(0),
+        eq.NoiseAddition(0, intruder="interval"),
+        eq.Rounding(20),
+    ],
     ids=lambda t: t.notation,
 )
 def test_rows_that_were_not_changed_are_in_their_owners_class(people: Microdata, technique: Any) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from equivoc.errors import InputError
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
@@ -17,6 +18,7 @@ from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
@@ -59,6 +61,18 @@ ALL = st.one_of(
     st.builds(PRAM, keep=st.floats(0, 1), on=st.sampled_from(["keys", "all", "age+sex"])),
     st.builds(GeometricNoise, epsilon=st.floats(1e-6, 1e3)),
     st.builds(NoisyTable, epsilon=st.floats(1e-6, 1e3)),
+    st.builds(
+        Swapping,
+        rate=st.floats(0, 1, exclude_min=True) | st.just(1),
+        on=st.sampled_from(["confidential", "keys", "age+sex"]),
+        window=st.none() | st.floats(0, 100, exclude_min=True),
+    ),
+    st.builds(
+        Microaggregation,
+        size=st.integers(1, 10**6),
+        on=st.sampled_from(["confidential", "all", "age"]),
+        method=st.sampled_from([None, "optimal", "mdav", "fast"]),
+    ),
 )
 
 
@@ -105,6 +119,8 @@ def test_words_to_techniques(text, technique):
         (TopBottomCoding(high=200), "top-bottom-coding:high=200"),
         (PRAM(keep=0.25), "pram:keep=0.25"),
         (GeometricNoise(2.0), "geometric-noise:epsilon=2"),
+        (Swapping(rate=1.0, window=5), "swapping:rate=1,window=5"),
+        (Microaggregation(size=3, on=("age", "pay")), "microaggregation:size=3,on=age+pay"),
     ],
 )
 def test_techniques_to_words(technique, notation):

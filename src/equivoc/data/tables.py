@@ -250,8 +250,11 @@ def _to_polars(table: pa.Table, kinds: dict[str, Any]) -> Any:
 
     frame = pl.DataFrame(pl.from_arrow(table))
     for name in kinds.keys() & set(frame.columns):
+        column = frame[name]
+        if kinds[name].is_integer() and column.dtype.is_float() and (column != column.round()).any():
+            continue  # polars would cut the fractions off
         try:
-            frame = frame.with_columns(frame[name].cast(kinds[name]))
+            frame = frame.with_columns(column.cast(kinds[name]))
         except pl.exceptions.PolarsError:
             continue
     return frame

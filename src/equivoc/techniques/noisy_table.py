@@ -90,6 +90,7 @@ def expected_counts(epsilon: float, most: int) -> Floats:
 class NoisyCounts(Release):
     """The differentially private counts by all keys and the confidential value, before an intruder who knows ε."""
 
+    tabulated: ClassVar[bool] = True
     counts: NDArray[np.int64] = field(repr=False)
     """Levels of the first key × … × values: the noisy count of every cell."""
     epsilon: float

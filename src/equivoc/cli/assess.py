@@ -11,12 +11,15 @@ import typer
 
 from equivoc.cli.people_options import (
     Confidential,
+    ControlFile,
     Domain,
     DropMissing,
     Eps,
     Keys,
     Known,
+    Matching,
     PeopleFile,
+    ReleaseFile,
     RoundTo,
     Seed,
     TechniqueNotation,
@@ -38,7 +41,10 @@ def assess(
     people: PeopleFile,
     confidential: Confidential,
     keys: Keys,
-    technique: TechniqueNotation = "unprotected",
+    technique: TechniqueNotation = None,
+    release: ReleaseFile = None,
+    matching: Matching = None,
+    control: ControlFile = None,
     known: Known = None,
     eps: Eps = None,
     seed: Seed = 0,
@@ -72,11 +78,15 @@ def assess(
         known=known,
         eps=eps,
         seed=seed,
+        release=release,
+        matching=matching,
+        control=control,
     )
     summary = result.summary
     written = [] if out is None else _write(result, out, file_format)
     if as_json:
-        print(json.dumps({**summary, "seed": seed, "dropped": result.people.dropped}, indent=2))
+        beside = {"seed": seed, "dropped": result.people.dropped, "notes": result.release.notes(result.known)}
+        print(json.dumps({**summary, **beside}, indent=2))
         return
     _print(result, summary, written)
 
@@ -102,6 +112,7 @@ def _write(result: Assessment, folder: Path, file_format: str) -> list[Path]:
 
 def _print(result: Assessment, summary: dict[str, Any], written: list[Path]) -> None:
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(highlight=False)
     knowing = ", ".join(result.known) or "nothing"
@@ -111,6 +122,8 @@ def _print(result: Assessment, summary: dict[str, Any], written: list[Path]) -> 
     )
     if result.people.dropped:
         console.print(f"{result.people.dropped:,} rows without a confidential value were left out.")
+    for note in result.release.notes(result.known):
+        console.print(Text(note), soft_wrap=True)
     console.print(_figures(result, summary))
     console.print(_riskiest(result))
     if summary.get("contributions"):
@@ -195,6 +208,25 @@ def _print_sentences(console: Console, result: Assessment, summary: dict[str, An
             f"(without the release {summary['prior']['hit'][e]:.3f}).",
             soft_wrap=True,
         )
+    if "control" in summary:
+        _print_control(console, summary["control"])
     largest = int(np.max(result.posteriors.sizes))
     alone = float(np.sum(result.posteriors.sizes == 1) / len(result.people))
     console.print(f"{alone:.1%} of the people are alone in their class; the largest class has {largest:,}.")
+
+
+def _print_control(console: Console, control: dict[str, Any]) -> None:
+    of_people, further = control["people"], control["beyond"]
+    for e, hit in control["true_hit"].items():
+        exactly = "exactly" if e == 0 else f"within ±{e / 2:g}"
+        console.print(
+            f"Of {control['records']:,} people who were not in the data it is {exactly} right for {hit:.3f}, of "
+            f"those in it for {of_people['true_hit'][e]:.3f}.",
+            soft_wrap=True,
+        )
+    console.print(
+        f"The true value surprises her by {of_people['surprise']:.3f} bits for those in the data and by "
+        f"{control['surprise']:.3f} for the others: {further['surprise']:.3f} bits are learnt beyond what is learnt of "
+        "anyone.",
+        soft_wrap=True,
+    )

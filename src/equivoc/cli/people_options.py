@@ -12,6 +12,7 @@ from equivoc.errors import InputError
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
     from equivoc.study.assess import Assessment
+    from equivoc.techniques.technique import Technique
 
 PeopleFile = Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
 Confidential = Annotated[str, typer.Option(help="The confidential column (numbers).")]
@@ -25,7 +26,7 @@ Weights = Annotated[str | None, typer.Option(help="A column of survey weights.")
 DropMissing = Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")]
 
 TechniqueNotation = Annotated[
-    str, typer.Option(help="Such as unprotected, sampling:fraction=0.1, query-restriction:size=8.")
+    str | None, typer.Option(help="Such as unprotected (default), sampling:fraction=0.1.")
 ]
 Known = Annotated[
     str | None,
@@ -33,6 +34,17 @@ Known = Annotated[
 ]
 Eps = Annotated[
     str | None, typer.Option(help="Tolerances for hit rates, in the confidential attribute's unit: 5,10.")
+]
+ReleaseFile = Annotated[
+    Path | None,
+    typer.Option("--release", help="A released file to assess instead of a technique: masked or synthetic."),
+]
+Matching = Annotated[
+    str | None,
+    typer.Option(help="How records of --release are linked to people: exact (default), nearest, probable."),
+]
+ControlFile = Annotated[
+    Path | None, typer.Option("--control", help="A file of people who were not in the data, for comparison.")
 ]
 Seed = Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)]
 
@@ -70,28 +82,51 @@ def assessment_from(
     round_to: float | None,
     weights: str | None,
     drop_missing: bool,
-    technique: str,
+    technique: str | None,
     known: str | None,
     eps: str | None,
     seed: int,
+    release: Path | None,
+    matching: str | None,
+    control: Path | None,
 ) -> Assessment:
     """The assessment that the options describe; what is wrong with the words is said before the file is read."""
     from equivoc.study.assess import assess
-    from equivoc.techniques.notation import technique_from
 
-    chosen = technique_from(technique)
+    chosen = _technique(technique, release, matching)
     tolerances = None if eps is None else numbers("--eps", eps)
-    people = people_from(
-        path,
-        confidential=confidential,
-        keys=keys,
-        domain=domain,
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-    )
+
+    def read(file: Path, domain: str | None, weights: str | None) -> Microdata:
+        return people_from(
+            file,
+            confidential=confidential,
+            keys=keys,
+            domain=domain,
+            round_to=round_to,
+            weights=weights,
+            drop_missing=drop_missing,
+        )
+
+    people = read(path, domain, weights)
     asked = names(known) if known is not None else list(people.keys)
-    return assess(people, chosen, known=asked, seed=seed, eps=tolerances)
+    others = None if control is None else read(control, None, None)
+    return assess(people, chosen, known=asked, seed=seed, eps=tolerances, control=others)
+
+
+def _technique(technique: str | None, release: Path | None, matching: str | None) -> Technique:
+    """The technique in words, or the released file."""
+    from equivoc.techniques.notation import technique_from
+    from equivoc.techniques.released_file import ReleasedFile
+
+    if release is None:
+        if matching is not None:
+            raise InputError(
+                "--matching says how the records of --release are linked: give --release as well."
+            )
+        return technique_from("unprotected" if technique is None else technique)
+    if technique is not None:
+        raise InputError("--technique and --release are both given: give the one that is to be assessed.")
+    return ReleasedFile(release, matching="exact" if matching is None else matching)
 
 
 def names(text: str) -> list[str]:

@@ -10,12 +10,15 @@ import typer
 
 from equivoc.cli.people_options import (
     Confidential,
+    ControlFile,
     Domain,
     DropMissing,
     Eps,
     Keys,
     Known,
+    Matching,
     PeopleFile,
+    ReleaseFile,
     RoundTo,
     Seed,
     TechniqueNotation,
@@ -30,7 +33,10 @@ def report(
     people: PeopleFile,
     confidential: Confidential,
     keys: Keys,
-    technique: TechniqueNotation = "unprotected",
+    technique: TechniqueNotation = None,
+    release: ReleaseFile = None,
+    matching: Matching = None,
+    control: ControlFile = None,
     known: Known = None,
     eps: Eps = None,
     seed: Seed = 0,
@@ -75,6 +81,9 @@ def report(
         known=known,
         eps=eps,
         seed=seed,
+        release=release,
+        matching=matching,
+        control=control,
     )
     from equivoc.report.page import facts_of, render, write_page
 

@@ -141,7 +141,7 @@ def _figures(result: Assessment, summary: dict[str, Any]) -> Any:
         title="What is left to find out, for a random person (less is riskier)", title_justify="left"
     )
     for column in ("", "mean", "least", "5 % below", "no release", "as it is", "left"):
-        table.add_column(column, justify="left" if not column else "right", no_wrap=not column)
+        table.add_column(column, justify="left" if not column else "right", no_wrap=bool(column))
     record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
     for name, label in (
         ("h0", "H0, bits (exact value)"),
@@ -151,14 +151,19 @@ def _figures(result: Assessment, summary: dict[str, Any]) -> Any:
         figure = record[name]
         table.add_row(
             label,
-            f"{figure['mean']:.4g}",
-            f"{figure['min']:.4g}",
-            f"{figure['q05']:.4g}",
-            f"{prior[name]:.4g}",
-            f"{bare[name]:.4g}",
+            _number(figure["mean"]),
+            _number(figure["min"]),
+            _number(figure["q05"]),
+            _number(prior[name]),
+            _number(bare[name]),
             f"{summary['left'][name]:.1%}",
         )
     return table
+
+
+def _number(value: float) -> str:
+    """Four digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _riskiest(result: Assessment) -> Any:
@@ -167,7 +172,8 @@ def _riskiest(result: Assessment) -> Any:
 
     table = Table(title="The riskiest classes", title_justify="left")
     for column in (*result.known, "people", "H0", "area", *(f"hit within ±{e / 2:g}" for e in result.eps)):
-        table.add_column(Text(column), justify="left" if column in result.known else "right")
+        is_key = column in result.known
+        table.add_column(Text(column), justify="left" if is_key else "right", overflow="fold")
     found, curves = result.posteriors.classes, result.curves
     hits = [curves.hit(e) for e in result.eps]
     worst = result.riskiest(RISKIEST)
@@ -178,7 +184,7 @@ def _riskiest(result: Assessment) -> Any:
     h0, area, sizes = curves.h0, curves.area, result.posteriors.sizes
     for row, c in enumerate(worst):
         keys = [Text("null" if column[row] is None else str(column[row])) for column in decoded]
-        shown = [f"{sizes[c]:,}", f"{h0[c]:.3f}", f"{area[c]:.4g}", *(f"{hit[c]:.3f}" for hit in hits)]
+        shown = [f"{sizes[c]:,}", f"{h0[c]:.3f}", _number(area[c]), *(f"{hit[c]:.3f}" for hit in hits)]
         table.add_row(*keys, *shown)
     return table
 

@@ -9,23 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from equivoc.cli.people_options import (
-    Confidential,
-    ControlFile,
-    Domain,
-    DropMissing,
-    Eps,
-    Keys,
-    Known,
-    Matching,
-    PeopleFile,
-    ReleaseFile,
-    RoundTo,
-    Seed,
-    TechniqueNotation,
-    Weights,
-    assessment_from,
-)
+from equivoc.cli.people_options import AssessmentOptions, with_options
 from equivoc.errors import InputError
 from equivoc.files import new_folder, replacing
 
@@ -37,21 +21,9 @@ if TYPE_CHECKING:
 RISKIEST = 8
 
 
+@with_options(AssessmentOptions)
 def assess(
-    people: PeopleFile,
-    confidential: Confidential,
-    keys: Keys,
-    technique: TechniqueNotation = None,
-    release: ReleaseFile = None,
-    matching: Matching = None,
-    control: ControlFile = None,
-    known: Known = None,
-    eps: Eps = None,
-    seed: Seed = 0,
-    domain: Domain = None,
-    round_to: RoundTo = None,
-    weights: Weights = None,
-    drop_missing: DropMissing = False,
+    options: AssessmentOptions,
     out: Annotated[
         Path | None, typer.Option(help="A folder for classes and records, and the picture of contributions.")
     ] = None,
@@ -66,26 +38,15 @@ def assess(
     """
     if file_format not in ("csv", "parquet"):
         raise InputError(f"--format {file_format}: choose csv or parquet.")
-    result = assessment_from(
-        people,
-        confidential=confidential,
-        keys=keys,
-        domain=domain,
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-        technique=technique,
-        known=known,
-        eps=eps,
-        seed=seed,
-        release=release,
-        matching=matching,
-        control=control,
-    )
+    result = options.assessment()
     summary = result.summary
     written = [] if out is None else _write(result, out, file_format)
     if as_json:
-        beside = {"seed": seed, "dropped": result.people.dropped, "notes": result.release.notes(result.known)}
+        beside = {
+            "seed": options.seed,
+            "dropped": result.people.dropped,
+            "notes": result.release.notes(result.known),
+        }
         print(json.dumps({**summary, **beside}, indent=2))
         return
     _print(result, summary, written)

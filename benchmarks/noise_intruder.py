@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from equivoc.intruder.binomial_noise import amplitude, draw, released_size, transition
-from equivoc.intruder.noise_linkage import sweep
-from equivoc.intruder.noisy_file import NoisyFile
+from equivoc.intruder.coded_file import CodedFile
+from equivoc.intruder.key_linkage import sweep
 
 RECORDS = 2_500
 KEY_SIZES = (69, 2, 16, 18, 25, 177)
@@ -32,7 +32,7 @@ def make_original(rng: np.random.Generator) -> npt.NDArray[np.int64]:
     return np.stack(columns, axis=1)
 
 
-def make_noisy(original: npt.NDArray[np.int64], percent: float, rng: np.random.Generator) -> NoisyFile:
+def make_noisy(original: npt.NDArray[np.int64], percent: float, rng: np.random.Generator) -> CodedFile:
     amplitudes = [amplitude(percent, size) for size in (*KEY_SIZES, VALUES)]
     columns = [
         draw(original[:, key], size, most, edge="clip", rng=rng)
@@ -42,13 +42,13 @@ def make_noisy(original: npt.NDArray[np.int64], percent: float, rng: np.random.G
         transition(size, most, edge="clip") for size, most in zip(KEY_SIZES, amplitudes[:-1], strict=True)
     ]
     confidential_size = released_size(VALUES, amplitudes[-1], edge="clip")
-    return NoisyFile(np.stack(columns[:-1], axis=1), transitions, columns[-1], confidential_size)
+    return CodedFile(np.stack(columns[:-1], axis=1), transitions, columns[-1], confidential_size)
 
 
-def pairwise(keys: npt.NDArray[np.int64], noisy: NoisyFile) -> Iterator[npt.NDArray[np.float64]]:
+def pairwise(keys: npt.NDArray[np.int64], noisy: CodedFile) -> Iterator[npt.NDArray[np.float64]]:
     """For every subset, the classes × records matrix of products, then its sums per confidential rank."""
     one_hot = np.eye(noisy.confidential_size)[noisy.confidential]
-    likelihoods = [noise[:, codes] for noise, codes in zip(noisy.transitions, noisy.keys.T, strict=True)]
+    likelihoods = [noise[:, codes] for noise, codes in zip(noisy.evidence, noisy.keys.T, strict=True)]
     for size in range(keys.shape[1] + 1):
         for known in combinations(range(keys.shape[1]), size):
             classes = np.unique(keys[:, known], axis=0) if known else np.empty((1, 0), dtype=np.int64)
@@ -59,7 +59,7 @@ def pairwise(keys: npt.NDArray[np.int64], noisy: NoisyFile) -> Iterator[npt.NDAr
             yield weights / weights.sum(axis=1, keepdims=True)
 
 
-def run_sweep(keys: npt.NDArray[np.int64], noisy: NoisyFile) -> int:
+def run_sweep(keys: npt.NDArray[np.int64], noisy: CodedFile) -> int:
     return sum(len(found.classes) for found in sweep(keys, noisy))
 
 

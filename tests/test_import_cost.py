@@ -11,7 +11,19 @@ from pathlib import Path
 
 import equivoc
 
-HEAVY = ["numba", "altair", "scipy", "pandas", "duckdb", "pyspark", "fastapi", "uvicorn", "rich", "typer"]
+HEAVY = [
+    "numba",
+    "altair",
+    "scipy",
+    "pandas",
+    "duckdb",
+    "pyspark",
+    "fastapi",
+    "uvicorn",
+    "rich",
+    "typer",
+    "opendp",
+]
 SOURCE = str(Path(equivoc.__file__).parents[1])
 
 

@@ -14,17 +14,29 @@ from equivoc.errors import InputError
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
-    from equivoc import datasets
+    from equivoc import datasets, models
     from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.entropy import entropy_at
     from equivoc.measure.many import Curves, curves
+    from equivoc.models.measures import measures
     from equivoc.study.assess import Assessment, assess
+    from equivoc.study.budget import Budget, budget
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
+    from equivoc.techniques.generalisation import Generalisation
+    from equivoc.techniques.geometric_noise import GeometricNoise
+    from equivoc.techniques.microaggregation import Microaggregation
     from equivoc.techniques.noise_addition import NoiseAddition
+    from equivoc.techniques.noisy_table import NoisyTable
+    from equivoc.techniques.pram import PRAM
     from equivoc.techniques.query_restriction import QueryRestriction
+    from equivoc.techniques.released_file import ReleasedFile
+    from equivoc.techniques.rounding import Rounding
     from equivoc.techniques.sampling import Sampling
+    from equivoc.techniques.suppression import Suppression
+    from equivoc.techniques.swapping import Swapping
+    from equivoc.techniques.top_bottom_coding import TopBottomCoding
     from equivoc.techniques.unprotected import Unprotected
 
 # Where each public name lives. Loaded on first use, so that `import equivoc` stays as light as `import numpy`.
@@ -41,36 +53,63 @@ _HOMES = {
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
+    "ReleasedFile": "equivoc.techniques.released_file",
+    "Generalisation": "equivoc.techniques.generalisation",
+    "Suppression": "equivoc.techniques.suppression",
+    "GeometricNoise": "equivoc.techniques.geometric_noise",
+    "NoisyTable": "equivoc.techniques.noisy_table",
+    "PRAM": "equivoc.techniques.pram",
+    "Rounding": "equivoc.techniques.rounding",
+    "TopBottomCoding": "equivoc.techniques.top_bottom_coding",
+    "Swapping": "equivoc.techniques.swapping",
+    "Microaggregation": "equivoc.techniques.microaggregation",
     "Assessment": "equivoc.study.assess",
     "assess": "equivoc.study.assess",
+    "Budget": "equivoc.study.budget",
+    "budget": "equivoc.study.budget",
     "Study": "equivoc.study.study",
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
+    "measures": "equivoc.models.measures",
 }
 
-# Packages that are used by their name: eq.datasets.load(…).
-_PACKAGES = ("datasets",)
+# Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…).
+_PACKAGES = ("datasets", "models")
 
 __all__ = [
+    "PRAM",
     "Assessment",
+    "Budget",
     "Curve",
     "Curves",
+    "Generalisation",
+    "GeometricNoise",
     "InputError",
+    "Microaggregation",
     "Microdata",
     "NoiseAddition",
+    "NoisyTable",
     "QueryRestriction",
+    "ReleasedFile",
+    "Rounding",
     "Sampling",
     "Study",
     "StudyResult",
+    "Suppression",
+    "Swapping",
+    "TopBottomCoding",
     "Unprotected",
     "Window",
     "__version__",
     "assess",
+    "budget",
     "curve",
     "curves",
     "datasets",
     "entropy_at",
     "load_study",
+    "measures",
+    "models",
     "read",
 ]
 

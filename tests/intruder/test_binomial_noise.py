@@ -12,12 +12,12 @@ from scipy import stats
 from equivoc.errors import InputError
 from equivoc.intruder.binomial_noise import (
     amplitude,
-    channel,
     draw,
     interval_channel,
     released_size,
     transition,
 )
+from equivoc.intruder.inversion import channel
 
 EDGES = ("clip", "wrap", "extend")
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from equivoc.intruder.binomial_noise import channel, draw, released_size, transition
-from equivoc.intruder.noise_linkage import linkage
-from equivoc.intruder.noisy_file import NoisyFile
+from equivoc.intruder.binomial_noise import draw, released_size, transition
+from equivoc.intruder.coded_file import CodedFile
+from equivoc.intruder.inversion import channel
+from equivoc.intruder.key_linkage import linkage
 
 KEY_SIZES = (12, 9)
 KEY_MOST, VALUE_MOST = 4, 2
@@ -67,7 +68,7 @@ def simulate(edge, *, believed_keys=KEY_MOST, believed_value=VALUE_MOST):
         ]
         ranks = draw(values, size, VALUE_MOST, edge=edge, rng=rng)
         ranks_size = released_size(size, VALUE_MOST, edge=edge)
-        noisy = NoisyFile(np.stack([file, *released], axis=1), transitions, ranks, ranks_size)
+        noisy = CodedFile(np.stack([file, *released], axis=1), transitions, ranks, ranks_size)
         targets = np.stack([file, *original], axis=1)[::PEOPLE]
         posteriors.append(linkage(targets, noisy, known=(0, 1, 2)) @ truth)
         truths.append(values[::PEOPLE])

@@ -135,6 +135,14 @@ def test_contributions(facts: dict[str, Any], sample: Sample) -> None:
     assert bits == sorted(bits, reverse=True)
 
 
+def test_classic_measures_are_those_of_the_frame(facts: dict[str, Any], result: eq.Assessment) -> None:
+    frame = eq.measures(result.people, result.release, known=KNOWN)
+    assert len(facts["measures"]) == len(frame) > 20
+    for told, row in zip(facts["measures"], frame.to_dict("records"), strict=True):
+        assert (told["measure"], told["meaning"]) == (row["measure"], row["meaning"])
+        assert told["value"] == (row["value"] if np.isfinite(row["value"]) else None)
+
+
 def test_distribution_over_people(facts: dict[str, Any], sample: Sample) -> None:
     people = facts["people"]
     h0 = {}

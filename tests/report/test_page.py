@@ -85,7 +85,7 @@ def test_the_page_says_the_sentence_and_has_every_part(page: str, result: eq.Ass
     words = " ".join(seen.text.split())
     assert facts["sentences"]["shown"] in words
     assert facts["verdict"]["headline"] in words
-    assert all(each["meaning"] in words for each in facts["methods"])
+    assert all(each["meaning"] in words for each in (*facts["methods"], *facts["measures"]))
     parts = {a.get("id") for tag, a in seen.elements if tag == "section"}
     assert parts >= {
         "data",
@@ -95,6 +95,7 @@ def test_the_page_says_the_sentence_and_has_every_part(page: str, result: eq.Ass
         "people",
         "riskiest",
         "contributions",
+        "measures",
         "methods",
     }
     headings = [tag for tag, _ in seen.elements if tag in ("h1", "h2", "h3")]

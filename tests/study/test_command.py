@@ -161,7 +161,7 @@ def test_interrupted_it_says_how_to_go_on(plan: Path, environment: dict[str, str
     assert len(said.splitlines()) == 1, said
     assert "of 20000 cells done; they are kept in" in said
     assert f"To go on: equivoc study {plan} --out {out}" in said
-    assert not processes_of(started.pid)
+    assert wait_until(lambda: not processes_of(started.pid), 20), "workers outlive their parent"
     kept = cells_in(out)
     assert 3 <= kept < 20000
     assert f"stopped with {kept} of" in said

@@ -183,8 +183,8 @@ def test_only_even_numeric_grids_grow():
 def test_a_class_that_noise_cannot_have_made_is_refused(people):
     """A release that is held against other people says so; nothing is divided by zero."""
     release = NoiseAddition(percent=0).release(people, 0)
-    everyone_twenty = {key: codes * 0 for key, codes in release.released.items()}
-    impossible = replace(release, released=everyone_twenty)
+    everyone_twenty = {key: replace(column, codes=column.codes * 0) for key, column in release.keys.items()}
+    impossible = replace(release, keys=everyone_twenty)
     with pytest.raises(ValueError, match="No released record"):
         impossible.posteriors(["age"])
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
+from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
+from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.released_file import ReleasedFile
+from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.swapping import Swapping
+from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
 ALL = st.one_of(
@@ -31,6 +43,44 @@ ALL = st.one_of(
         edge=st.sampled_from(["clip", "wrap", "extend"]),
         intruder=st.sampled_from(["bayes", "interval"]),
     ),
+    st.builds(
+        ReleasedFile,
+        table=st.sampled_from(["released.csv", "a folder/b=c.parquet"]),
+        matching=st.sampled_from(["exact", "nearest", "probable"]),
+    ),
+    st.builds(
+        Generalisation,
+        k=st.integers(1, 100),
+        hierarchies=st.just({"age": (2.5, 5, 20), "weight of a person": 10}),
+        suppress=st.floats(0, 1, exclude_max=True),
+    ),
+    st.builds(
+        Generalisation,
+        levels=st.dictionaries(st.sampled_from(["a", "b c", "ż"]), st.integers(0, 9), min_size=1),
+    ),
+    st.builds(Suppression, k=st.integers(1, 10**6)),
+    st.builds(
+        Rounding,
+        base=st.floats(1e-6, 1e6) | st.integers(1, 1000),
+        method=st.sampled_from(["nearest", "random"]),
+        on=st.sampled_from(["confidential", "keys", "all", "age", "age+sex"]),
+    ),
+    st.builds(TopBottomCoding, low=st.none() | st.floats(-1e6, 0), high=st.floats(1, 1e6)),
+    st.builds(PRAM, keep=st.floats(0, 1), on=st.sampled_from(["keys", "all", "age+sex"])),
+    st.builds(GeometricNoise, epsilon=st.floats(1e-6, 1e3)),
+    st.builds(NoisyTable, epsilon=st.floats(1e-6, 1e3)),
+    st.builds(
+        Swapping,
+        rate=st.floats(0, 1, exclude_min=True) | st.just(1),
+        on=st.sampled_from(["confidential", "keys", "age+sex"]),
+        window=st.none() | st.floats(0, 100, exclude_min=True),
+    ),
+    st.builds(
+        Microaggregation,
+        size=st.integers(1, 10**6),
+        on=st.sampled_from(["confidential", "all", "age"]),
+        method=st.sampled_from([None, "optimal", "mdav", "fast"]),
+    ),
 )
 
 
@@ -47,6 +97,12 @@ def test_there_and_back(technique):
         ("sampling:prior=marginal,fraction=1", Sampling(fraction=1, prior="marginal")),
         ("query-restriction:size=8", QueryRestriction(size=8)),
         ("noise-addition:percent=20", NoiseAddition(percent=20)),
+        ("released-file:table=a.csv,matching=nearest", ReleasedFile("a.csv", matching="nearest")),
+        ("rounding:base=10,method=random,on=age+pay", Rounding(10, "random", "age+pay")),
+        ("top-bottom-coding:high=200", TopBottomCoding(high=200)),
+        ("pram:keep=0.8,on=sex+age", PRAM(keep=0.8, on="sex+age")),
+        ("geometric-noise:epsilon=1", GeometricNoise(1)),
+        ("noisy-table:epsilon=0.5", NoisyTable(0.5)),
         (" noise-addition : percent = 2.5 , edge = wrap ", NoiseAddition(percent=2.5, edge="wrap")),
     ],
 )
@@ -62,6 +118,20 @@ def test_words_to_techniques(text, technique):
         (Sampling(fraction=0.1, prior="marginal"), "sampling:fraction=0.1,prior=marginal"),
         (QueryRestriction(size=8, intruder="bayes"), "query-restriction:size=8,intruder=bayes"),
         (NoiseAddition(percent=20, edge="extend"), "noise-addition:percent=20,edge=extend"),
+        (ReleasedFile("a.csv"), "released-file:table=a.csv"),
+        (ReleasedFile(Path("a.csv"), matching="probable"), "released-file:table=a.csv,matching=probable"),
+        (Generalisation(k=5), "generalisation:k=5"),
+        (
+            Generalisation(levels={"zip": 2, "age": 1}, hierarchies={"zip": 5, "age": (5, 10)}),
+            "generalisation:hierarchies=age:5/10+zip:5,levels=age:1+zip:2",
+        ),
+        (Suppression(k=3), "suppression:k=3"),
+        (Rounding(2.5, on=("age", "pay")), "rounding:base=2.5,on=age+pay"),
+        (TopBottomCoding(high=200), "top-bottom-coding:high=200"),
+        (PRAM(keep=0.25), "pram:keep=0.25"),
+        (GeometricNoise(2.0), "geometric-noise:epsilon=2"),
+        (Swapping(rate=1.0, window=5), "swapping:rate=1,window=5"),
+        (Microaggregation(size=3, on=("age", "pay")), "microaggregation:size=3,on=age+pay"),
     ],
 )
 def test_techniques_to_words(technique, notation):
@@ -78,7 +148,7 @@ def test_each_name_leads_to_its_technique():
         ("samplig:fraction=0.1", "there is no technique 'samplig'; did you mean 'sampling'?"),
         (
             "zzz",
-            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition.",
+            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition",
         ),
         ("sampling:fracton=0.1", "sampling has no parameter 'fracton'; did you mean 'fraction'?"),
         ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size'; there are percent, "),
@@ -96,6 +166,27 @@ def test_each_name_leads_to_its_technique():
         ("sampling:fraction=nan", "fraction is nan"),
         ("sampling:fraction=0.1,prior=2", "prior is 2"),
         ("sampling:fraction=0.1,fraction=0.2", "fraction is given twice"),
+        ("released-file:matching=exact", "released-file needs table"),
+        (
+            "released-file:table=a.csv,matching=fuzzy",
+            "matching is 'fuzzy'; it must be one of exact, nearest, probable",
+        ),
+        ("generalisation", "needs either k or levels"),
+        ("generalisation:hierarchies=age:5", "needs either k or levels"),
+        ("generalisation:k=5,levels=age:1", "needs either k or levels"),
+        ("generalisation:k=0", "k is 0; it must be a whole number of 1 or more"),
+        ("generalisation:k=2.5", "k is 2.5"),
+        ("generalisation:k=five", "k is 'five'"),
+        ("generalisation:k=5,suppress=0.1", "suppress needs k and hierarchies"),
+        ("generalisation:k=5,hierarchies=age:5,suppress=1", "suppress is 1; it must be from 0 to below 1"),
+        ("generalisation:k=5,hierarchies=age:5,suppress=nan", "suppress is nan"),
+        ("generalisation:levels=age:x", "the level of 'age' is 'x'"),
+        ("generalisation:levels=age:-1", "the level of 'age' is '-1'"),
+        ("generalisation:levels=age", "the level of 'age' is ''"),
+        ("generalisation:k=5,hierarchies=age:none.csv", "none.csv cannot be read"),
+        ("generalisation:k=5,hierarchies=nowhere", "there is no such folder"),
+        ("suppression", "suppression needs k"),
+        ("suppression:k=0", "k is 0; it must be a whole number of 1 or more"),
     ],
 )
 def test_a_mistake_is_one_sentence(text, message):

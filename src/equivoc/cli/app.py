@@ -6,6 +6,7 @@ import typer
 
 from equivoc.cli.assess import assess
 from equivoc.cli.curve import curve
+from equivoc.cli.measures import measures
 from equivoc.cli.report import report
 from equivoc.cli.reproduce import reproduce
 from equivoc.cli.study import study
@@ -39,6 +40,7 @@ def _root(
 
 app.command()(curve)
 app.command()(assess)
+app.command()(measures)
 app.command()(report)
 app.command()(study)
 app.command()(reproduce)

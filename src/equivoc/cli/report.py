@@ -8,36 +8,14 @@ from typing import Annotated
 
 import typer
 
-from equivoc.cli.people_options import (
-    Confidential,
-    Domain,
-    DropMissing,
-    Eps,
-    Keys,
-    Known,
-    PeopleFile,
-    RoundTo,
-    Seed,
-    TechniqueNotation,
-    Weights,
-    assessment_from,
-)
+from equivoc.cli.people_options import AssessmentOptions, with_options
 from equivoc.errors import InputError
 from equivoc.files import replacing
 
 
+@with_options(AssessmentOptions)
 def report(
-    people: PeopleFile,
-    confidential: Confidential,
-    keys: Keys,
-    technique: TechniqueNotation = "unprotected",
-    known: Known = None,
-    eps: Eps = None,
-    seed: Seed = 0,
-    domain: Domain = None,
-    round_to: RoundTo = None,
-    weights: Weights = None,
-    drop_missing: DropMissing = False,
+    options: AssessmentOptions,
     out: Annotated[Path, typer.Option(help="The page's file.")] = Path("report.html"),
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the same facts as JSON into this file.")
@@ -50,6 +28,9 @@ def report(
     record_values: Annotated[
         bool, typer.Option(help="Name the riskiest classes even if they have fewer than 3 people.")
     ] = False,
+    budget: Annotated[
+        bool, typer.Option(help="Add what differential privacy would buy: bits and hit rates for each ε.")
+    ] = False,
 ) -> None:
     """Write one self-contained HTML page about the risk that a release leaves: offline, for screen and paper.
 
@@ -60,22 +41,10 @@ def report(
             raise InputError(f"{path} cannot be written: {path.parent} is not a folder.")
         if path.is_dir():
             raise InputError(f"{path} cannot be written: it is a folder.")
-    result = assessment_from(
-        people,
-        confidential=confidential,
-        keys=keys,
-        domain=domain,
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-        technique=technique,
-        known=known,
-        eps=eps,
-        seed=seed,
-    )
+    result = options.assessment()
     from equivoc.report.page import facts_of, render, write_page
 
-    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date)
+    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
     write_page(render(facts), out)
     if json_file is not None:
         with replacing(json_file) as temporary:

@@ -46,4 +46,8 @@ def _lookup(key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], recor
         table = np.zeros(bound, np.int32)
         table[of_class] = np.arange(len(of_class))
         return table[of_record]
-    return np.searchsorted(of_class, of_record)
+    # Looked up in ascending order, neighbours share their way through memory.
+    order = np.argsort(of_record)
+    found = np.empty(records, np.int64)
+    found[order] = np.searchsorted(of_class, of_record[order])
+    return found

@@ -250,8 +250,11 @@ def _to_polars(table: pa.Table, kinds: dict[str, Any]) -> Any:
 
     frame = pl.DataFrame(pl.from_arrow(table))
     for name in kinds.keys() & set(frame.columns):
+        column = frame[name]
+        if kinds[name].is_integer() and column.dtype.is_float() and (column != column.round()).any():
+            continue  # polars would cut the fractions off
         try:
-            frame = frame.with_columns(frame[name].cast(kinds[name]))
+            frame = frame.with_columns(column.cast(kinds[name]))
         except pl.exceptions.PolarsError:
             continue
     return frame
@@ -272,7 +275,9 @@ def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
             {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get if name in with_nulls else None
         )
         series = table.select([name]).to_pandas(types_mapper=mapper)[name]
-        if name in dtypes and series.dtype != dtypes[name]:
+        categories = getattr(dtypes.get(name), "categories", None)
+        strange = categories is not None and not (series.isna() | series.isin(categories)).all()
+        if name in dtypes and series.dtype != dtypes[name] and not strange:
             with suppress(TypeError, ValueError):
                 converted = series.astype(dtypes[name])
                 # 2.5 as an integer is 2: the values decide.

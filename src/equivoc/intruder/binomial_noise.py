@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equivoc.errors import InputError
+from equivoc.intruder.inversion import divide_rows
 
 Edge = Literal["clip", "wrap", "extend"]
 Codes = npt.NDArray[np.int64]
@@ -86,29 +87,6 @@ def draw(
     return _land(ranks + rng.binomial(amplitude, 0.5, size=ranks.shape), domain_size, amplitude, edge)
 
 
-def channel(transition: Matrix, *, prior: npt.ArrayLike | None = None) -> Matrix:
-    """P(true rank | released rank): one row per released rank, one column per true rank.
-
-    `channel(d | c') ∝ P(c' | d) · prior(d)`; without a prior all true ranks are equally likely. The prior's
-    scale does not matter. A released rank that cannot occur under the prior has no posterior: its row is all
-    zeros.
-
-    >>> channel(transition(3, 2, edge="clip"), prior=[3, 3, 0])
-    array([[0.75      , 0.25      , 0.        ],
-           [0.33333333, 0.66666667, 0.        ],
-           [0.        , 1.        , 0.        ]])
-    """
-    size = transition.shape[0]
-    believed = np.ones(size) if prior is None else np.asarray(prior, dtype=np.float64)
-    if believed.shape != (size,):
-        raise InputError(f"The prior needs {size} numbers, one per value; its shape is {believed.shape}.")
-    if not (np.isfinite(believed).all() and (believed >= 0).all() and believed.any()):
-        raise InputError("The prior must be finite, nowhere negative, and positive somewhere.")
-    # Each released rank by its likeliest origin first: far tails of a wide noise then cannot underflow.
-    joint = _divide_rows(transition.T, transition.T.max(axis=1)) * (believed / believed.max())
-    return _divide_rows(joint, joint.sum(axis=1))
-
-
 def interval_channel(domain_size: int, amplitude: int, *, edge: Edge) -> Matrix:
     """What an intruder who knows only how far noise can reach believes: one row per released rank.
 
@@ -126,13 +104,7 @@ def interval_channel(domain_size: int, amplitude: int, *, edge: Edge) -> Matrix:
     if edge == "wrap":
         distance = np.minimum(distance, domain_size - distance)
     near = (distance <= amplitude // 2).astype(np.float64)
-    return _divide_rows(near, near.sum(axis=1))
-
-
-def _divide_rows(matrix: Matrix, by: Matrix) -> Matrix:
-    """Each row divided by its own number; rows whose number is 0 become (or stay) zeros."""
-    divisor = by[:, np.newaxis]
-    return np.divide(matrix, divisor, out=np.zeros_like(matrix), where=divisor > 0)
+    return divide_rows(near, near.sum(axis=1))
 
 
 def _land(moved: Codes, domain_size: int, amplitude: int, edge: Edge) -> Codes:

@@ -10,6 +10,7 @@ bounds as equally likely (:mod:`equivoc.queries.range_sums`), which is not what 
 """
 
 from dataclasses import dataclass
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from equivoc.errors import InputError
 from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.queries.range_sums import alternating_shifts, block_layout, block_of_record, first_sum_interval
+from equivoc.queries.sum_distributions import log_sums, too_many_sums
 
-_MOST_MULTIPLICATIONS = 6e9
 _MOST_CHANNEL_ENTRIES = 2**26
 _ENTRIES_AT_A_TIME = 2**22
-_LEAST_STRETCH = 256
-# exp of anything below is on its way out of float64's range.
-_LEAST_SAFE_LOG = -690.0
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def block_posteriors(
         return BlockPosteriors(belief[None, :], block)
     _refuse_if_too_fine(grid, per_block)
 
-    others_log, block_log = _log_sum_distributions(grid, belief, per_block)
+    others_log, block_log = next(islice(pairwise(log_sums(grid, belief)), per_block - 1, None))
     signs, shifts = alternating_shifts(sums)
     # Blocks of equal sign and shift have equal sums whatever the first one is: one row of work for them all.
     codes, kind_of_block, multiplicity = np.unique(
@@ -137,61 +135,6 @@ def _block_sums(first: NDArray[np.int64], kinds: NDArray[np.int64]) -> NDArray[n
     return np.asarray(kinds[:, :1] * (first[None, :] + kinds[:, 1:]), dtype=np.int64)
 
 
-def _log_sum_distributions(
-    grid: EvenGrid, belief: NDArray[np.float64], per_block: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Logarithms of ``N_(l−1)`` and ``N_l``, 0, 1, … steps above the least sum; −inf: cannot be."""
-    others = total = np.zeros(1)
-    for _ in range(per_block):
-        others, total = total, _log_convolve(total, grid, belief)
-    return others, total
-
-
-def _log_convolve(
-    log_sums: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Logarithm of the distribution that one more record gives, stretch by stretch of the sums.
-
-    Each stretch is convolved in plain numbers relative to its own peak: the whole range of a sum of hundreds
-    of records does not fit float64, a stretch nearly always does. Only positive terms are added, so that the
-    smallest tail keeps its relative accuracy (a Fourier transform would lose it).
-    """
-    on_grid = np.zeros(grid.steps + 1)
-    on_grid[grid.positions] = belief
-    log_least = float(np.log(belief[belief > 0].min()))
-    result = np.full(len(log_sums) + grid.steps, -np.inf)
-    stretch = max(grid.steps + 1, _LEAST_STRETCH)
-    for start in range(0, len(result), stretch):
-        before = max(0, start - grid.steps)
-        source = log_sums[before : start + stretch]
-        possible = source[source > -np.inf]
-        if len(possible) == 0:
-            continue
-        peak = possible.max()
-        target = result[start : start + stretch]
-        if possible.min() - peak + log_least > _LEAST_SAFE_LOG:
-            with np.errstate(divide="ignore"):
-                relative = np.log(np.convolve(np.exp(source - peak), on_grid))
-            target[:] = relative[start - before : start - before + len(target)] + peak
-        else:
-            target[:] = _log_space_stretch(source, grid, belief)[
-                start - before : start - before + len(target)
-            ]
-    return result
-
-
-def _log_space_stretch(
-    source: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The same convolution where even a stretch would underflow: slower, one value at a time."""
-    result = np.full(len(source) + grid.steps, -np.inf)
-    for position, probability in zip(grid.positions, belief, strict=True):
-        if probability > 0:
-            reached = result[position : position + len(source)]
-            np.logaddexp(reached, source + np.log(probability), out=reached)
-    return result
-
-
 def _in_steps(answers: ArrayLike, grid: EvenGrid, *, size: int, blocks: int) -> NDArray[np.float64]:
     """The answers counted in steps of the grid above their least possible value."""
     given = np.asarray(answers, dtype=np.float64)
@@ -226,10 +169,7 @@ def _checked_prior(prior: ArrayLike | None, count: int) -> NDArray[np.float64]:
 
 def _refuse_if_too_fine(grid: EvenGrid, per_block: int) -> None:
     sums = per_block * grid.steps + 1
-    if (
-        per_block * sums * (grid.steps + 1.0) > _MOST_MULTIPLICATIONS
-        or sums * len(grid.positions) > _MOST_CHANNEL_ENTRIES
-    ):
+    if too_many_sums(grid, per_block) or sums * len(grid.positions) > _MOST_CHANNEL_ENTRIES:
         raise InputError(
             f"values span {grid.steps} steps of {grid.step:g}, too many for the exact posterior with blocks "
             f"of {per_block} records: round the confidential attribute to a coarser grid (round_to)."

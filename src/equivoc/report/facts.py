@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.measure.many import Curves, curves
+from equivoc.models.measures import measure_rows
 from equivoc.report import wording
 from equivoc.report.knowledge import risk_by_knowledge
 from equivoc.report.plain import plain
+from equivoc.study.budget import budget as budgets
+from equivoc.study.budget import can_be_budgeted
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
@@ -42,11 +45,13 @@ def assessment_facts(
     record_values: bool = False,
     title: str | None = None,
     date: str | None = None,
+    budget: bool = False,
 ) -> dict[str, Any]:
     """All that the report of an assessment says.
 
     ``unit`` is the confidential attribute's, such as "K" or "cents". ``record_values`` names the riskiest classes
-    however small they are. ``date`` is printed as given; without it, the same result gives the same bytes.
+    however small they are. ``date`` is printed as given; without it, the same result gives the same bytes. ``budget``
+    adds what a privacy budget would buy; where the release is differentially private it is there anyway.
     """
     people, summary = result.people, result.summary
     name = people.confidential
@@ -84,14 +89,23 @@ def assessment_facts(
         "known": result.known,
         "figures": figures,
         "hits": hits,
+        "control": _control(summary),
+        "notes": result.release.notes(result.known),
         "shown_hit": shown,
         "curve": _curve(result, prior, unprotected),
         "knowledge": risk_by_knowledge(result),
         "people": exposure,
         "riskiest": _riskiest(result, FEWEST_PEOPLE if not record_values else 1),
         "contributions": _contributions(summary),
-        "methods": [{"term": term, "meaning": meaning} for term, meaning in wording.METHODS],
+        "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
+        "measures": _measures(result),
+        "methods": [
+            {"term": term, "meaning": meaning}
+            for term, meaning in wording.METHODS
+            if term != wording.CONTROL or "control" in summary
+        ],
         "assumptions": wording.assumptions(
+            mechanism=result.release.assumption,
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
             weights=people.weights is not None,
             given_domain=f"{len(people.values):,} values from {low} to {high}",
@@ -176,6 +190,34 @@ def _hits(result: Assessment) -> list[dict[str, Any]]:
         }
         for eps in result.eps
     ]
+
+
+def _control(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """How near the truth she is for people who were not in the data, beside those who were; None without them."""
+    if "control" not in summary:
+        return None
+    control = summary["control"]
+    people, further = control["people"], control["beyond"]
+    return {
+        "records": control["records"],
+        "h0": control["h0"],
+        "area": control["area"],
+        "hits": [
+            {
+                "eps": eps,
+                "within": eps / 2,
+                "people": people["true_hit"][eps],
+                "control": hit,
+                "beyond": further["true_hit"][eps],
+            }
+            for eps, hit in control["true_hit"].items()
+        ],
+        **{
+            name: {"people": people[name], "control": control[name], "beyond": further[name]}
+            for name in ("truth", "surprise")
+        },
+        "sentence": wording.control_sentence(control["records"], people["surprise"], control["surprise"]),
+    }
 
 
 def _curve(result: Assessment, prior: Curves, unprotected: Curves) -> dict[str, Any]:
@@ -268,6 +310,27 @@ def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
         {"key": key, "bits": value, "share": value / total if total else None}
         for key, value in sorted(bits.items(), key=lambda item: -item[1])
     ]
+
+
+def _is_private(result: Assessment) -> bool:
+    """Is the release differentially private, and can its attribute be budgeted?"""
+    return result.release.privacy_budget is not None and can_be_budgeted(result.people)
+
+
+def _budget(result: Assessment, eps: float) -> dict[str, Any]:
+    """Bits and hit rates for many budgets; ``here`` is the release itself, if it spends one."""
+    told = budgets(result.people, known=result.known, eps=eps, seed=result.seed or 0).facts()
+    spent = result.release.privacy_budget
+    means = result.means
+    here = None if spent is None else {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
+    return {**told, "here": here}
+
+
+def _measures(result: Assessment) -> list[dict[str, Any]]:
+    """The classic measures for the same intruder, each with its meaning; a value that is infinite becomes None."""
+    believed = result.posteriors, result.curves
+    rows = measure_rows(result.people, result.release, known=result.known, believed=believed)
+    return [row._asdict() for row in rows]
 
 
 def _first_sentence(kind: type) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 
 from equivoc.measure.chart import COLOURS
+from equivoc.study.budget_chart import budget_chart
 
 RELEASE, UNPROTECTED, PRIOR = "this release", "published as it is", "without the release"
 LINES = (RELEASE, PRIOR, UNPROTECTED)
@@ -25,6 +26,8 @@ def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
         charts["knowledge"] = knowledge_figure(facts)
     if facts["contributions"]:
         charts["contributions"] = contribution_figure(facts)
+    if facts["budget"]:
+        charts["budget"] = budget_chart(facts["budget"], unit=_unit(facts), width=HALF)
     return charts
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from equivoc.report.wording import amount, listed, probability
+from equivoc.models.phrases import listed
+from equivoc.report.wording import amount, probability
 from equivoc.study.assess import Assessment
 
 

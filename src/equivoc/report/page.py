@@ -21,7 +21,9 @@ import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from equivoc.errors import InputError
 from equivoc.files import replacing
+from equivoc.models.phrases import figure as measured
 from equivoc.report.facts import assessment_facts
 from equivoc.report.figures import assessment_figures
 from equivoc.report.study_facts import StudyResult, study_facts
@@ -44,10 +46,15 @@ def facts_of(
     record_values: bool = False,
     title: str | None = None,
     date: str | None = None,
+    budget: bool = False,
 ) -> dict[str, Any]:
     """The facts of an assessment or of a study, ready for JSON."""
     if isinstance(result, Assessment):
-        return assessment_facts(result, unit=unit, record_values=record_values, title=title, date=date)
+        return assessment_facts(
+            result, unit=unit, record_values=record_values, title=title, date=date, budget=budget
+        )
+    if budget:
+        raise InputError("a study has no section on the privacy budget; ask an assessment for it.")
     return study_facts(result, unit=unit, title=title, date=date)
 
 
@@ -60,12 +67,13 @@ def write_report(
     record_values: bool = False,
     title: str | None = None,
     date: str | None = None,
+    budget: bool = False,
 ) -> Path:
     """Write the report of an assessment (with a ``study`` beside it, if given) or of a study.
 
     The file is there whole or not at all; the same result gives the same bytes unless a ``date`` is given.
     """
-    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date)
+    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
     if facts["kind"] == "assessment":
         compared = None if study is None else study_facts(study, unit=unit)
         page = render(facts, compared, None if study is None else study.plot())
@@ -127,6 +135,7 @@ def _environment() -> Environment:
         "amount": amount,
         "figure": _figure,
         "json": _inert_json,
+        "measured": measured,
         "percent": _percent,
         "picture": _picture,
         "probability": probability,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from equivoc.models.phrases import listed
 from equivoc.report.facts import versions
 from equivoc.report.plain import plain
-from equivoc.report.wording import listed
 
 
 class StudyResult(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +137,7 @@ def measure_together(posteriors: Sequence[Posteriors]) -> tuple[Floats, Floats]:
     """H0 and A of all classes of one release's posteriors, one call for all. Classes linked alike are computed once."""
     first = posteriors[0]
     links = [shares(found.linkage, of=f"the known keys {list(found.known)}") for found in posteriors]
-    if isinstance(links[0], np.ndarray):
+    if all(isinstance(each, np.ndarray) for each in links):
         link, of = np.concatenate(links), np.arange(sum(map(len, posteriors)))
     else:
         link, of = _distinct(links)
@@ -145,10 +145,11 @@ def measure_together(posteriors: Sequence[Posteriors]) -> tuple[Floats, Floats]:
     return measured.h0[of], measured.area[of]
 
 
-def _distinct(links: Sequence[csr_array]) -> tuple[csr_array, NDArray[np.int64]]:
-    """The different rows of several sparse tables, and for each row of them all which of those it is."""
+def _distinct(links: Sequence[Any]) -> tuple[csr_array, NDArray[np.int64]]:
+    """The different rows of several tables, and for each row of them all which of those it is."""
     from scipy.sparse import csr_array
 
+    links = [csr_array(link) for link in links]
     ends = np.cumsum([link.indptr[-1] for link in links])
     bounds = [
         np.zeros(1, np.int64),

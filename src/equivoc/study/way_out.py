@@ -15,15 +15,16 @@ from typing import Any
 class Reported:
     """A result with ``facts``, a ``report``, and a picture of itself in notebooks."""
 
-    def facts(self, *, unit: str = "", record_values: bool = False) -> dict[str, Any]:
+    def facts(self, *, unit: str = "", record_values: bool = False, budget: bool = False) -> dict[str, Any]:
         """What the report says, as a plain dict that is ready for JSON.
 
         ``unit`` is the confidential attribute's, such as "K". Classes of fewer than 3 people have their key values
-        withheld unless ``record_values`` is true.
+        withheld unless ``record_values`` is true. ``budget`` adds what differential privacy would buy for each ε (see
+        `equivoc.budget`); where the release is differentially private, it is there anyway.
         """
         from equivoc.report.page import facts_of
 
-        return facts_of(self, unit=unit, record_values=record_values)
+        return facts_of(self, unit=unit, record_values=record_values, budget=budget)
 
     def report(
         self,
@@ -33,15 +34,18 @@ class Reported:
         record_values: bool = False,
         title: str | None = None,
         date: str | None = None,
+        budget: bool = False,
     ) -> Path:
         """Write one self-contained HTML page, to be read offline; it is there whole or not at all.
 
-        ``unit`` and ``record_values`` are those of `facts`. ``date`` is printed as given; without it the same result
-        gives the same bytes.
+        ``unit``, ``record_values`` and ``budget`` are those of `facts`. ``date`` is printed as given; without it the
+        same result gives the same bytes.
         """
         from equivoc.report.page import write_report
 
-        return write_report(self, path, unit=unit, record_values=record_values, title=title, date=date)
+        return write_report(
+            self, path, unit=unit, record_values=record_values, title=title, date=date, budget=budget
+        )
 
     def _repr_html_(self) -> str:
         from equivoc.report.notebook import notebook_summary

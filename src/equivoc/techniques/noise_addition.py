@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.classes import Classes
-from equivoc.data.lattice import largest_size
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.binomial_noise import amplitude, channel, draw, interval_channel, transition
-from equivoc.intruder.noise_linkage import linkage, sweep
-from equivoc.intruder.noisy_file import NoisyFile
-from equivoc.intruder.posteriors import Posteriors
-from equivoc.intruder.release import GroupedRelease, Release
+from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, transition
+from equivoc.intruder.inversion import channel
+from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
+from equivoc.intruder.release import GroupedRelease
 from equivoc.techniques.technique import Randomness, Technique, generator, one_of
 
 Edge = Literal["clip", "wrap", "extend"]
@@ -59,12 +53,26 @@ class NoiseAddition(Technique):
         random = generator(rng)
         noises = {key: self._noise(people.levels(key)) for key in people.keys}
         own = self._noise(people.values.tolist())
-        released = {key: noise.move(people.key_codes(key), random) for key, noise in noises.items()}
-        confidential = own.move(people.codes, random)
-        if self.intruder == "interval":
-            reach = interval_channel(own.size, own.amplitude, edge=own.edge)
-            return NoisyIntervals(people, confidential, reach, noises, own, released)
-        return NoisyRecords(people, noises, own, released, confidential)
+        keys = {
+            key: ReleasedColumn(
+                noise.move(people.key_codes(key), random),
+                _labels(people, key, noise),
+                transition(
+                    noise.size, noise.amplitude, edge=noise.edge
+                ).T,  # as the paper has it: P(released | true)
+            )
+            for key, noise in noises.items()
+        }
+        confidential = ReleasedColumn(
+            own.move(people.codes, random),
+            _labels(people, people.confidential, own),
+            channel(transition(own.size, own.amplitude, edge=own.edge)),
+        )
+        noisy = NoisyRecords(people, keys, confidential)
+        if self.intruder == "bayes":
+            return noisy
+        reach = interval_channel(own.size, own.amplitude, edge=own.edge)
+        return NoisyIntervals(people, confidential.codes, reach, noisy)
 
     def _noise(self, levels: Any) -> _Noise:
         edge: Edge = self.edge if self.edge != "extend" or _even_step(levels) is not None else "clip"
@@ -84,61 +92,19 @@ class _Noise:
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyRecords(Release):
+class NoisyRecords(LinkedRelease):
     """The noisy file, before an intruder who knows the noise's distribution."""
-
-    noises: dict[str, _Noise] = field(repr=False)
-    own: _Noise = field(repr=False)
-    released: dict[str, NDArray[np.int64]] = field(repr=False)
-    confidential: NDArray[np.int64] = field(repr=False)
-
-    @property
-    def table(self) -> Any:
-        return _noisy_table(self.people, self.noises, self.own, self.released, self.confidential)
-
-    @cached_property
-    def _file(self) -> NoisyFile:
-        n = len(self.people)
-        keys = [self.released[key] for key in self.people.keys]
-        return NoisyFile(
-            np.column_stack(keys) if keys else np.empty((n, 0), dtype=np.int64),
-            [transition(s.size, s.amplitude, edge=s.edge) for s in self.noises.values()],
-            self.confidential,
-            confidential_size=self._channel.shape[0],
-        )
-
-    @cached_property
-    def _channel(self) -> NDArray[np.float64]:
-        return channel(transition(self.own.size, self.own.amplitude, edge=self.own.edge))
-
-    def of_classes(self, classes: Classes) -> Posteriors:
-        columns = [self.people.keys.index(key) for key in classes.known]
-        weights = linkage(classes.key_codes, self._file, known=columns)
-        return Posteriors(classes, self.people.values, weights, self._channel)
-
-    def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
-        keys = self.people.keys
-        largest = largest_size(len(keys), min_size=min_size, max_size=max_size)
-        subsets = [s for size in range(min_size, largest + 1) for s in combinations(range(len(keys)), size)]
-        original = np.empty((len(self.people), len(keys)), dtype=np.int64)
-        for column, key in enumerate(keys):
-            original[:, column] = self.people.key_codes(key)
-        for found in sweep(original, self._file, subsets=subsets):
-            classes = self.people.classes([keys[i] for i in found.known])
-            yield Posteriors(classes, self.people.values, found.weights, self._channel)
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyIntervals(GroupedRelease):
     """The noisy file, before an intruder who knows only how far noise reaches."""
 
-    noises: dict[str, _Noise] = field(repr=False)
-    own: _Noise = field(repr=False)
-    released: dict[str, NDArray[np.int64]] = field(repr=False)
+    noisy: NoisyRecords = field(repr=False)
 
     @property
     def table(self) -> Any:
-        return _noisy_table(self.people, self.noises, self.own, self.released, self.group)
+        return self.noisy.table
 
 
 def _even_step(levels: Any) -> float | None:
@@ -151,26 +117,13 @@ def _even_step(levels: Any) -> float | None:
     return float(steps[0])
 
 
-def _noisy_table(
-    people: Microdata,
-    noises: dict[str, _Noise],
-    own: _Noise,
-    released: dict[str, NDArray[np.int64]],
-    confidential: NDArray[np.integer[Any]],
-) -> Any:
-    columns: dict[str, Any] = {}
-    for name, noise, codes in (
-        *((key, noises[key], released[key]) for key in people.keys),
-        (people.confidential, own, confidential),
-    ):
-        if noise.edge == "extend":
-            columns[name] = _grown(people.decode(name, np.arange(noise.size)).to_numpy(), noise)[codes]
-        else:
-            columns[name] = people.decode(name, codes)
-    return people.like(columns)
+def _labels(people: Microdata, name: str, noise: _Noise) -> Any:
+    """How each released rank is written: on a grid that grows, M/2 more steps at both ends."""
+    import pyarrow as pa
 
-
-def _grown(levels: NDArray[Any], noise: _Noise) -> NDArray[Any]:
-    """The grid with M/2 more steps at both ends; the levels themselves stay as they are, to the last bit."""
-    beyond = np.arange(1, noise.amplitude // 2 + 1) * (levels[1] - levels[0])
-    return np.concatenate([levels[0] - beyond[::-1], levels, levels[-1] + beyond])
+    levels = people.decode(name, np.arange(noise.size))
+    if noise.edge != "extend":
+        return levels
+    grid = levels.to_numpy()  # the levels themselves stay as they are, to the last bit
+    beyond = np.arange(1, noise.amplitude // 2 + 1) * (grid[1] - grid[0])
+    return pa.array(np.concatenate([grid[0] - beyond[::-1], grid, grid[-1] + beyond]))

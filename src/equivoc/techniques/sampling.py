@@ -76,3 +76,7 @@ class Sample(GroupedRelease):
         columns = {key: people.decode(key, people.key_codes(key)[self.drawn]) for key in people.keys}
         columns[people.confidential] = people.decode(people.confidential, people.codes[self.drawn])
         return people.like(columns)
+
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        return self.drawn

@@ -21,6 +21,8 @@ class Technique(ABC):
 
     name: ClassVar[str]
     """What it is called on the command line and in plans."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """The parameters that name files; a plan names them as seen from where it lies."""
 
     @abstractmethod
     def release(self, people: Microdata, rng: Randomness = None) -> Release:
@@ -30,15 +32,22 @@ class Technique(ABC):
     def notation(self) -> str:
         """The technique as it is written on the command line: ``sampling:fraction=0.1``."""
         given = [
-            f"{f.name}={_written(getattr(self, f.name))}"
-            for i, f in enumerate(fields(self))
-            if i == 0 or getattr(self, f.name) != f.default
+            f"{f.name}={written(getattr(self, f.name))}"
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
         ]
         return f"{self.name}:{','.join(given)}" if given else self.name
 
+    @property
+    def content(self) -> str | None:
+        """A digest of what the notation only names, such as a file's content; None if it tells everything."""
+        return None
 
-def _written(value: object) -> object:
-    """A parameter as text; 20 and 20.0 are one value and read alike."""
+
+def written(value: object) -> object:
+    """A parameter as text; 20 and 20.0 read alike; several columns are joined by +, with levels ``age:1+zip:2``."""
+    if isinstance(value, tuple):
+        return "+".join(":".join(map(str, part)) if isinstance(part, tuple) else part for part in value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -54,3 +63,39 @@ def one_of(technique: str, parameter: str, given: str, allowed: tuple[str, ...])
     """InputError unless ``given`` is one of the ``allowed`` words."""
     if given not in allowed:
         raise InputError(f"{technique}: {parameter} is {given!r}; it must be one of {', '.join(allowed)}.")
+
+
+Columns = str | tuple[str, ...]
+"""Which columns a technique changes: "confidential", "keys", "all", or columns by name."""
+
+
+def checked_columns(technique: str, on: Columns) -> Columns:
+    """``on`` as a text or a tuple of texts; InputError if it is neither."""
+    columns = on if isinstance(on, str) else tuple(on) if isinstance(on, (list, tuple)) else ()
+    if not columns or not all(isinstance(name, str) for name in columns):
+        raise InputError(
+            f'{technique}: on is {on!r}; give "confidential", "keys", "all" or columns by their names.'
+        )
+    return columns
+
+
+def columns_of(technique: str, people: Microdata, on: Columns) -> tuple[str, ...]:
+    """The columns that ``on`` stands for: "confidential", "keys", "all", or columns by name (``age+sex`` in words)."""
+    named = {
+        "confidential": (people.confidential,),
+        "keys": people.keys,
+        "all": (*people.keys, people.confidential),
+    }
+    if isinstance(on, str):
+        columns = named[on] if on in named else (on,) if on in named["all"] else tuple(on.split("+"))
+    else:
+        columns = tuple(on)
+    for name in columns:
+        if name not in named["all"]:
+            raise InputError(
+                f"{technique}: on names {name!r}, which is neither a key nor the confidential column; "
+                f'give "confidential", "keys", "all" or some of {", ".join(named["all"])}.'
+            )
+    if not columns:
+        raise InputError(f"{technique}: on is {on!r}, which leaves no column to change.")
+    return columns

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
@@ -36,6 +39,10 @@ class PublishedFile(Release):
     @property
     def table(self) -> Any:
         return self.people.frame
+
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        return np.arange(len(self.people))
 
     def of_classes(self, classes: Classes) -> Posteriors:
         return Posteriors(classes, self.people.values, classes.counts, None)

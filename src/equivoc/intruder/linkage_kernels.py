@@ -1,4 +1,4 @@
-"""The compiled walk over every wanted (subset of keys, class) pair; `noise_walk` prepares and explains it.
+"""The compiled walk over every wanted (subset of keys, class) pair; `linkage_walk` prepares and explains it.
 
 Arrays with a row per key are handed on whole, with the row's number: cutting a row out costs a reference
 count per call, which on lists this short is as much as the work itself.
@@ -68,6 +68,17 @@ def restrict(
 
 
 @njit(cache=True, nogil=True)
+def pick(
+    lists: Ints, weights: Floats, picked: Ints, first: int, past: int, copies: Floats, groups: Ints
+) -> int:
+    """Learn key 0 where it is released unchanged: the records that have the value were found beforehand."""
+    for i in range(first, past):
+        lists[1, i - first] = picked[i]
+        weights[1, i - first] = copies[picked[i]]
+    return project(lists, weights, 1, past - first, groups, 0)
+
+
+@njit(cache=True, nogil=True)
 def partition(
     members: Ints, home: int, first: int, past: int, known: Ints, k: int, count: Ints, seen: Ints, start: Ints
 ) -> int:
@@ -99,6 +110,14 @@ def partition(
 
 
 @njit(cache=True, nogil=True)
+def enlarged(array: Any, filled: int, room: int) -> Any:
+    """A longer array that begins alike."""
+    longer = np.empty(room, array.dtype)
+    longer[:filled] = array[:filled]
+    return longer
+
+
+@njit(cache=True, nogil=True)
 def walk(
     known: Ints,
     released: Ints,
@@ -108,13 +127,20 @@ def walk(
     likelihoods: Floats,
     begins: Ints,
     widths: Ints,
+    picked: Ints,
+    picks: Ints,
     include: Ints,
     exclude: Ints,
     subset: Ints,
     rows: Ints,
-    out: Floats,
-) -> int:
-    """Fill `out[rows[subset, class]]` with normalised weights; returns how many rows it left for logarithms.
+    begin_of: Ints,
+    length_of: Ints,
+) -> tuple[Ints, Floats]:
+    """The confidential ranks that are possible for each class, and their weights, normalised; row after row.
+
+    Row `rows[subset, class]` of the result is `length_of` entries from `begin_of` on; a row whose weights are too
+    small to trust is left at length 0, for logarithms. `picked[picks[v]:picks[v + 1]]` are the records whose first
+    key is v, where that key is released unchanged; else `picks` is empty.
 
     At key k a node has the list of records still possible, and the classes that share the values chosen so
     far. It goes on without the key (where `exclude` leads), then with it (`include`), once per value of those
@@ -143,7 +169,9 @@ def walk(
     length[0] = records
     members[0] = np.arange(classes)
     past[0] = classes
-    untrusted = 0
+    ranks = np.empty(1024, np.int32)
+    shares = np.empty(1024)
+    filled = 0
     k = 0
     while k >= 0:
         if k == keys:
@@ -152,10 +180,16 @@ def walk(
             for i in range(length[k]):
                 total += weights[k, i]
             if total > TRUSTED:
+                if filled + length[k] > len(ranks):
+                    room = 2 * (filled + length[k])
+                    ranks = enlarged(ranks, filled, room)
+                    shares = enlarged(shares, filled, room)
+                begin_of[row] = filled
+                length_of[row] = length[k]
                 for i in range(length[k]):
-                    out[row, confidential[lists[k, i]]] = weights[k, i] / total
-            else:
-                untrusted += 1
+                    ranks[filled + i] = confidential[lists[k, i]]
+                    shares[filled + i] = weights[k, i] / total
+                filled += length[k]
             k -= 1
         elif step[k] == ENTER:
             step[k] = DONE_WITHOUT
@@ -176,9 +210,12 @@ def walk(
             first[k + 1], past[k + 1] = start[k, step[k]], start[k, step[k] + 1]
             home[k + 1] = k + 1
             value = known[k, members[k + 1, first[k + 1]]]
-            begin = begins[k] + value * widths[k]
-            length[k + 1] = restrict(lists, weights, length[k], released, likelihoods, begin, groups, k)
+            if k == 0 and len(picks) > 0:
+                length[1] = pick(lists, weights, picked, picks[value], picks[value + 1], copies, groups)
+            else:
+                begin = begins[k] + value * widths[k]
+                length[k + 1] = restrict(lists, weights, length[k], released, likelihoods, begin, groups, k)
             node[k + 1] = include[node[k]]
             k += 1
             step[k] = ENTER
-    return untrusted
+    return ranks[:filled], shares[:filled]

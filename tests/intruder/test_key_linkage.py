@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.intruder import noise_linkage, noise_walk
-from equivoc.intruder.binomial_noise import channel, draw, released_size, transition
-from equivoc.intruder.noise_linkage import linkage, sweep
-from equivoc.intruder.noisy_file import NoisyFile
+from equivoc.intruder import key_linkage, linkage_walk
+from equivoc.intruder.binomial_noise import draw, released_size, transition
+from equivoc.intruder.coded_file import CodedFile, Unchanged
+from equivoc.intruder.inversion import channel
+from equivoc.intruder.key_linkage import linkage, sweep
 
 EDGES = ("clip", "wrap", "extend")
 
@@ -26,7 +27,7 @@ def make_noisy(original, confidential, noises, rng, ranks=4):
         for key, (size, most, edge) in enumerate(noises)
     ]
     keys = np.array(columns, dtype=np.int64).reshape(len(noises), len(original)).T
-    return NoisyFile(
+    return CodedFile(
         keys, [transition(size, most, edge=edge) for size, most, edge in noises], confidential, ranks
     )
 
@@ -36,7 +37,7 @@ def slow_weights(known_codes, noisy, known):
     weights = [0.0] * noisy.confidential_size
     for record in range(len(noisy.confidential)):
         weights[noisy.confidential[record]] += prod(
-            noisy.transitions[key][code, noisy.keys[record, key]]
+            noisy.evidence[key][code, noisy.keys[record, key]]
             for key, code in zip(known, known_codes, strict=True)
         )
     return [weight / sum(weights) for weight in weights]
@@ -83,9 +84,7 @@ def test_the_order_of_records_and_of_known_keys_changes_nothing(file, random):
     rows, known = list(range(len(original))), list(range(original.shape[1]))
     random.shuffle(rows)
     random.shuffle(known)
-    shuffled = NoisyFile(
-        noisy.keys[rows], noisy.transitions, noisy.confidential[rows], noisy.confidential_size
-    )
+    shuffled = CodedFile(noisy.keys[rows], noisy.evidence, noisy.confidential[rows], noisy.confidential_size)
     for before, after in zip(sweep(original, noisy), sweep(original[rows], shuffled), strict=True):
         np.testing.assert_allclose(before.weights, after.weights, rtol=1e-12)
     np.testing.assert_allclose(
@@ -111,7 +110,7 @@ def test_pruning_loses_nothing(percent, edge):
     for found in sweep(original, noisy):
         product = np.ones((len(found.classes), len(original)))
         for column, key in enumerate(found.known):
-            product *= noisy.transitions[key][found.classes[:, column]][:, noisy.keys[:, key]]
+            product *= noisy.evidence[key][found.classes[:, column]][:, noisy.keys[:, key]]
         full = product @ one_hot
         full /= full.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(found.weights, full, rtol=1e-11, atol=1e-200)
@@ -125,6 +124,40 @@ def test_without_noise_it_is_exact_matching():
             same = (original[:, found.known] == codes).all(axis=1)
             share = np.bincount(noisy.confidential[same], minlength=7) / same.sum()
             np.testing.assert_allclose(weights, share, rtol=1e-13)
+
+
+@pytest.mark.parametrize("which", [(0,), (3,), (0, 2), (0, 1, 2, 3)])
+def test_an_unchanged_key_is_evidence_of_ones_and_zeros(which):
+    """With many levels or few, first in the walk or later, and for values that no released record has."""
+    original, noisy = realistic(20, "clip")
+    released = noisy.keys.copy()
+    evidence = list(noisy.evidence)
+    for key in which:
+        released[:, key] = original[:, key]
+        evidence[key] = np.eye(len(evidence[key]))
+    spelled_out = CodedFile(released, evidence, noisy.confidential, 7)
+    marked = [Unchanged(len(e)) if key in which else e for key, e in enumerate(evidence)]
+    short = CodedFile(released, marked, noisy.confidential, 7)
+    assert short.domain_sizes == spelled_out.domain_sizes
+    subsets = [s for size in range(3) for s in combinations(range(4), size)]
+    for one, other in zip(
+        sweep(original, short, subsets=subsets), sweep(original, spelled_out, subsets=subsets), strict=True
+    ):
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-13)
+    absent = CodedFile([[0], [2]], [Unchanged(4)], [0, 1], 2)
+    assert linkage([[2], [0]], absent, known=[0]).tolist() == [[0, 1], [1, 0]]
+    for code in (1, 3):
+        with pytest.raises(InputError, match="row 0 of the classes"):
+            linkage([[code]], absent, known=[0])
+
+
+def test_large_tables_stay_sparse_and_the_same(monkeypatch):
+    original, noisy = realistic(20, "clip")
+    dense = linkage(original[:, [0, 2]], noisy, known=[0, 2])
+    monkeypatch.setattr(key_linkage, "DENSE_CELLS", 0)
+    sparse = linkage(original[:, [0, 2]], noisy, known=[0, 2])
+    assert sparse.format == "csr"
+    np.testing.assert_array_equal(sparse.toarray(), dense)
 
 
 def test_given_subsets_come_in_the_given_order_and_as_when_all_are_asked_for():
@@ -142,7 +175,7 @@ def test_a_memory_for_few_subsets_at_a_time_changes_nothing(monkeypatch):
     original, noisy = realistic(20, "clip")
     at_once = list(sweep(original, noisy))
     for cells in (1, 3000):
-        monkeypatch.setattr(noise_linkage, "CELLS_AT_A_TIME", cells)
+        monkeypatch.setattr(key_linkage, "CELLS_AT_A_TIME", cells)
         for before, after in zip(at_once, sweep(original, noisy), strict=True):
             assert before.known == after.known
             np.testing.assert_allclose(before.weights, after.weights, rtol=1e-13)
@@ -165,10 +198,10 @@ def test_twelve_keys_whose_combinations_pass_64_bits():
 def test_renumbering_long_codes_keeps_classes_and_their_order(file):
     original, noisy = file
     known = tuple(range(original.shape[1]))
-    short = noise_walk.group(original, known, noisy.domain_sizes)
+    short = linkage_walk.group(original, known, noisy.domain_sizes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise_walk, "LARGEST_CODE", 7)
-        long = noise_walk.group(original, known, noisy.domain_sizes)
+        patch.setattr(linkage_walk, "LARGEST_CODE", 7)
+        long = linkage_walk.group(original, known, noisy.domain_sizes)
     np.testing.assert_array_equal(short.first, long.first)
     np.testing.assert_array_equal(short.class_of, long.class_of)
 
@@ -178,8 +211,7 @@ def logarithmic_weights(codes, noisy, known):
     logs = []
     for record in range(len(noisy.confidential)):
         factors = [
-            noisy.transitions[key][code, noisy.keys[record, key]]
-            for key, code in zip(known, codes, strict=True)
+            noisy.evidence[key][code, noisy.keys[record, key]] for key, code in zip(known, codes, strict=True)
         ]
         logs.append(sum(map(log, factors)) if all(factors) else -inf)
     weights = [0.0] * noisy.confidential_size
@@ -194,7 +226,7 @@ def test_products_far_below_the_smallest_double():
     keys = np.full((3, 12), 400 + 195)
     keys[1, 0] += 1
     keys[2, :2] += [1, -1]
-    noisy = NoisyFile(keys, [noise] * 12, [0, 1, 2], 3)
+    noisy = CodedFile(keys, [noise] * 12, [0, 1, 2], 3)
     codes, known = [200] * 12, tuple(range(12))
     assert prod(noise[200, 594] for _ in known) == 0.0
     expected = logarithmic_weights(codes, noisy, known)
@@ -207,7 +239,7 @@ def test_products_far_below_the_smallest_double():
 def test_a_likely_record_that_the_last_key_excludes_does_not_hide_an_unlikely_one():
     wide, exact = transition(401, 400, edge="extend"), transition(2, 0, edge="clip")
     keys = [[400, 400, 400, 400, 0], [595, 595, 595, 595, 1], [595, 595, 595, 594, 1]]
-    noisy = NoisyFile(keys, [wide] * 4 + [exact], [0, 1, 2], 3)
+    noisy = CodedFile(keys, [wide] * 4 + [exact], [0, 1, 2], 3)
     known = (0, 1, 2, 3, 4)
     found = linkage([[200, 200, 200, 200, 1]], noisy, known=known)
     np.testing.assert_allclose(found, [logarithmic_weights([200] * 4 + [1], noisy, known)], rtol=1e-10)
@@ -217,7 +249,7 @@ def test_a_likely_record_that_the_last_key_excludes_does_not_hide_an_unlikely_on
 
 def test_wide_noise_where_some_classes_need_logarithms_and_others_do_not():
     noise = transition(401, 400, edge="extend")
-    noisy = NoisyFile([[395] * 5, [394] * 5, [201] * 5], [noise] * 5, [0, 1, 1], 2)
+    noisy = CodedFile([[395] * 5, [394] * 5, [201] * 5], [noise] * 5, [0, 1, 1], 2)
     classes = [[200] * 5, [1] * 5, [390] * 5]
     expected = [logarithmic_weights(codes, noisy, range(5)) for codes in classes]
     np.testing.assert_allclose(linkage(classes, noisy, known=range(5)), expected, rtol=1e-9, atol=1e-200)
@@ -226,21 +258,21 @@ def test_wide_noise_where_some_classes_need_logarithms_and_others_do_not():
 def test_totals_near_the_smallest_double_keep_all_their_records():
     # Products 4e-290, 2e-290 and 1e-291: plain doubles hold them, but only just.
     noise = np.array([[1 - 3.1e-145, 2e-145, 1e-145, 1e-146], [1, 0, 0, 0]])
-    noisy = NoisyFile([[1, 1], [1, 2], [2, 3]], [noise] * 2, [0, 1, 2], 3)
+    noisy = CodedFile([[1, 1], [1, 2], [2, 3]], [noise] * 2, [0, 1, 2], 3)
     np.testing.assert_allclose(
         linkage([[0, 0]], noisy, known=[0, 1]), [np.array([40, 20, 1]) / 61], rtol=1e-9
     )
 
 
 def test_what_is_possible_stays_possible_however_unlikely():
-    noisy = NoisyFile([[400], [598]], [transition(401, 400, edge="extend")], [0, 1], 2)
+    noisy = CodedFile([[400], [598]], [transition(401, 400, edge="extend")], [0, 1], 2)
     found = linkage([[200]], noisy, known=[0])
     np.testing.assert_allclose(found[0, 1], comb(400, 398) / comb(400, 200), rtol=1e-12)
     assert 0 < found[0, 1] < 1e-100
 
 
 def test_a_class_that_no_record_fits_is_named():
-    noisy = NoisyFile([[0, 0], [5, 5]], [transition(9, 2, edge="clip")] * 2, [0, 1], 2)
+    noisy = CodedFile([[0, 0], [5, 5]], [transition(9, 2, edge="clip")] * 2, [0, 1], 2)
     with pytest.raises(InputError, match=r"row 1 of the classes \(codes \[8\]\)"):
         linkage([[0], [8], [1]], noisy, known=[0])
     # Each key of (0, 5) fits a record, the two together fit none.
@@ -249,7 +281,7 @@ def test_a_class_that_no_record_fits_is_named():
 
 
 def test_a_wrapped_value_links_across_the_ends():
-    noisy = NoisyFile([[0], [5], [9]], [transition(10, 2, edge="wrap")], [0, 1, 2], 3)
+    noisy = CodedFile([[0], [5], [9]], [transition(10, 2, edge="wrap")], [0, 1, 2], 3)
     np.testing.assert_allclose(linkage([[9], [5]], noisy, known=[0]), [[1 / 3, 0, 2 / 3], [0, 1, 0]])
 
 
@@ -259,7 +291,7 @@ def test_posterior_rows_sum_to_one(edge):
     rng = np.random.default_rng(0)
     size, most = 5, 2
     ranks = draw(rng.integers(size, size=len(original)), size, most, edge=edge, rng=rng)
-    noisy = NoisyFile(noisy.keys, noisy.transitions, ranks, released_size(size, most, edge=edge))
+    noisy = CodedFile(noisy.keys, noisy.evidence, ranks, released_size(size, most, edge=edge))
     truth = channel(transition(size, most, edge=edge), prior=rng.random(size))
     for found in sweep(original, noisy):
         np.testing.assert_allclose((found.weights @ truth).sum(axis=1), 1, rtol=1e-12)
@@ -283,15 +315,17 @@ EXACT = transition(3, 0, edge="clip")
         ({"confidential": [0]}, "shapes"),
         ({"confidential": [0, 2]}, "confidential ranks must lie from 0 to 1"),
         ({"keys": np.empty((0, 1), dtype=int), "confidential": []}, "no records"),
-        ({"transitions": []}, "as many transitions"),
-        ({"transitions": [EXACT * 0.9]}, "sum to 1"),
+        ({"evidence": []}, "as much evidence"),
+        ({"evidence": [EXACT * -0.9]}, "weights of 0 or more"),
+        ({"evidence": [EXACT * np.nan]}, "finite"),
+        ({"evidence": [Unchanged(1)]}, "key 0 must lie from 0 to 0"),
     ],
 )
-def test_a_noisy_file_is_valid_from_birth(change, says):
-    good = {"keys": [[0], [1]], "transitions": [EXACT], "confidential": [0, 1], "confidential_size": 2}
-    NoisyFile(**good)
+def test_a_coded_file_is_valid_from_birth(change, says):
+    good = {"keys": [[0], [1]], "evidence": [EXACT], "confidential": [0, 1], "confidential_size": 2}
+    CodedFile(**good)
     with pytest.raises(InputError, match=says):
-        NoisyFile(**(good | change))
+        CodedFile(**(good | change))
 
 
 @pytest.mark.parametrize(
@@ -309,12 +343,12 @@ def test_a_noisy_file_is_valid_from_birth(change, says):
 )
 def test_bad_questions_are_refused_at_the_call(ask, says):
     with pytest.raises(InputError, match=says):
-        ask(NoisyFile([[0], [1]], [EXACT], [0, 1], 2))
+        ask(CodedFile([[0], [1]], [EXACT], [0, 1], 2))
 
 
 def test_importing_loads_neither_compiler_nor_scipy():
     code = (
-        "import sys, equivoc, equivoc.intruder.binomial_noise, equivoc.intruder.noise_linkage;"
+        "import sys, equivoc, equivoc.intruder.binomial_noise, equivoc.intruder.key_linkage;"
         "print(sorted({'numba', 'scipy'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

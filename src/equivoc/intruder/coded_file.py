@@ -1,4 +1,4 @@
-"""A noisy file as an intruder holds it: codes, and the noise that each key went through."""
+"""A released file as an intruder holds it: codes, and what each code says about the true one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,27 @@ Codes = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class NoisyFile:
-    """Released codes of n records, and P(released code | true code) of every key.
+@dataclass(frozen=True)
+class Unchanged:
+    """The evidence of a key that was released as it is: a code speaks for itself and against every other."""
 
-    >>> from equivoc.intruder.binomial_noise import transition
-    >>> exact = transition(3, 0, edge="clip")
-    >>> NoisyFile([[0], [2], [2]], [exact], confidential=[1, 0, 1], confidential_size=2).domain_sizes
+    levels: int
+    """How many codes there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedFile:
+    """Released codes of n records, and for every key how strongly a released code speaks for each true one.
+
+    >>> CodedFile([[0], [2], [2]], [Unchanged(3)], confidential=[1, 0, 1], confidential_size=2).domain_sizes
     (3,)
     """
 
     keys: Codes
     """Records × keys: the released code of every key."""
-    transitions: Sequence[Matrix]
-    """Per key, P(released code | true code): true codes × released codes."""
+    evidence: Sequence[Matrix | Unchanged]
+    """Per key, true codes × released codes: weights of 0 or more, such as P(true code | released code). The scale of
+    a row does not matter."""
     confidential: Codes
     """The released confidential rank of every record."""
     confidential_size: int
@@ -36,7 +43,7 @@ class NoisyFile:
         confidential = whole_numbers("The released confidential ranks", self.confidential)
         object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "confidential", confidential)
-        object.__setattr__(self, "transitions", tuple(self.transitions))
+        object.__setattr__(self, "evidence", tuple(self.evidence))
         if keys.ndim != 2 or confidential.shape != keys.shape[:1]:
             raise InputError(
                 "The released keys must be records × keys, with one confidential rank per record; "
@@ -44,24 +51,24 @@ class NoisyFile:
             )
         if len(confidential) == 0:
             raise InputError("The released file has no records, so nobody can be linked to it.")
-        if len(self.transitions) != keys.shape[1]:
-            raise InputError(f"{keys.shape[1]} keys need as many transitions, not {len(self.transitions)}.")
+        if len(self.evidence) != keys.shape[1]:
+            raise InputError(f"{keys.shape[1]} keys need as much evidence, not {len(self.evidence)}.")
         check_range("The released confidential ranks", confidential, self.confidential_size)
-        for key, transition in enumerate(self.transitions):
-            if (
-                transition.ndim != 2
-                or not (transition >= 0).all()
-                or not np.allclose(transition.sum(axis=1), 1)
-            ):
-                raise InputError(
-                    f"The transition of key {key} must have rows of probabilities that sum to 1."
-                )
-            check_range(f"The released codes of key {key}", keys[:, key], transition.shape[1])
+        for key, evidence in enumerate(self.evidence):
+            if isinstance(evidence, Unchanged):
+                check_range(f"The released codes of key {key}", keys[:, key], evidence.levels)
+                continue
+            if evidence.ndim != 2 or not (np.isfinite(evidence) & (evidence >= 0)).all():
+                raise InputError(f"The evidence of key {key} must be a table of finite weights of 0 or more.")
+            check_range(f"The released codes of key {key}", keys[:, key], evidence.shape[1])
 
     @property
     def domain_sizes(self) -> tuple[int, ...]:
         """Of each key, the number of true values."""
-        return tuple(transition.shape[0] for transition in self.transitions)
+        return tuple(
+            evidence.levels if isinstance(evidence, Unchanged) else evidence.shape[0]
+            for evidence in self.evidence
+        )
 
 
 def whole_numbers(what: str, codes: npt.ArrayLike) -> Codes:

@@ -1,0 +1,54 @@
+"""``equivoc measures``: the classic measures of a file or a release, each with a sentence."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equivoc.cli.people_options import ReleaseOptions, with_options
+
+if TYPE_CHECKING:
+    from equivoc.models.file_measures import Measure
+
+
+@with_options(ReleaseOptions)
+def measures(
+    options: ReleaseOptions,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """The classic measures of disclosure risk that apply, from k-anonymity to SUDA, and what each value means here.
+
+    Example: equivoc measures people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
+    """
+    from equivoc.models.measures import measure_rows
+
+    chosen = options.chosen()
+    people = options.read()
+    as_it_is = options.technique is None and options.release is None
+    release = None if as_it_is else chosen.release(people, options.seed)
+    rows = measure_rows(people, release, known=options.asked(people))
+    if as_json:
+        told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
+        found = {"technique": chosen.notation, "seed": options.seed, "measures": told}
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    _print(rows)
+
+
+def _print(rows: list[Measure]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from equivoc.models.phrases import figure
+
+    table = Table(show_lines=True)
+    table.add_column("measure", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("what it means here")
+    for name, value, meaning in rows:
+        table.add_row(name, figure(value), Text(meaning))
+    Console(highlight=False).print(table)

@@ -1,0 +1,85 @@
+"""Which key has which hierarchy: from a mapping, a folder of CSV files, or words such as ``age:5/10+zip:zip.csv``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from equivoc.data.hierarchy import Hierarchy, Intervals, Ladder
+from equivoc.data.microdata import Microdata
+from equivoc.data.roles import nearest
+from equivoc.errors import InputError
+
+WIDTHS = re.compile(r"[\d.]+(/[\d.]+)*")
+
+
+@dataclass(frozen=True)
+class Hierarchies:
+    """Keys and their hierarchies. A key without one is either as it is or ``*``.
+
+    >>> print(Hierarchies.of({"age": (5, 10), "fare": 2.5}))
+    age:5/10+fare:2.5
+    >>> Hierarchies.of("age:5/10+fare:2.5") == Hierarchies.of({"fare": 2.5, "age": (5, 10)})
+    True
+    """
+
+    by_key: tuple[tuple[str, Hierarchy | Intervals], ...]
+    """In the order of the keys' names."""
+    folder: str = field(default="", compare=False)
+    """Where all of them were found; a file there whose name is no key's is left aside."""
+
+    @classmethod
+    def of(cls, given: Any) -> Hierarchies:
+        """From what a caller gave; files are read now."""
+        if isinstance(given, Hierarchies):
+            return given
+        if isinstance(given, Mapping):
+            return cls(tuple((key, _source(key, given[key])) for key in sorted(given)))
+        if isinstance(given, os.PathLike) or (isinstance(given, str) and Path(given).is_dir()):
+            return cls._from_folder(Path(given))
+        if isinstance(given, str) and ":" in given:
+            pairs = [item.partition(":") for item in given.split("+")]
+            if len({key for key, _, _ in pairs}) < len(pairs):
+                raise InputError(f"hierarchies {given!r} name a key twice.")
+            return cls.of({key: rule for key, _, rule in pairs})
+        raise InputError(
+            f"hierarchies are {given!r}: there is no such folder; give a folder of CSV files, or keys with widths "
+            "or files, such as age:5/10+zip:zip.csv."
+        )
+
+    @classmethod
+    def _from_folder(cls, folder: Path) -> Hierarchies:
+        files = sorted(folder.glob("*.csv"))
+        if not files:
+            raise InputError(
+                f"the folder {folder} holds no hierarchy; give it a CSV file per key, such as age.csv."
+            )
+        return cls(tuple((file.stem, Hierarchy.read(file, key=file.stem)) for file in files), str(folder))
+
+    def __str__(self) -> str:
+        return self.folder or "+".join(f"{key}:{rule}" for key, rule in self.by_key)
+
+    def ladders(self, people: Microdata) -> list[Ladder]:
+        """The steps of every key of the people, in their order."""
+        rules = dict(self.by_key)
+        strangers = [key for key in rules if key not in people.keys]
+        if strangers and (not self.folder or len(strangers) == len(rules)):
+            raise InputError(
+                f"there is a hierarchy for {strangers[0]!r}, which is not a key{nearest(strangers[0], people.keys)}"
+            )
+        return [
+            rules[key].ladder(key, people.levels(key)) if key in rules else Ladder.of(people.levels(key), [])
+            for key in people.keys
+        ]
+
+
+def _source(key: str, rule: Any) -> Hierarchy | Intervals:
+    if isinstance(rule, (Hierarchy, Intervals)):
+        return rule
+    if isinstance(rule, os.PathLike) or (isinstance(rule, str) and not WIDTHS.fullmatch(rule)):
+        return Hierarchy.read(Path(rule), key=key)
+    return Intervals.of(rule)

@@ -1,0 +1,54 @@
+"""How values of a key are written where a released column has to be text: one value, a range, a set of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+STAR = "*"
+"""What stands for any value."""
+MISSING = "NA"
+"""What stands for a null within a set."""
+
+
+def is_number(level: Any) -> bool:
+    """Whether a value of a key is a number that can be ordered and cut into ranges."""
+    return isinstance(level, (int, float)) and not isinstance(level, bool)
+
+
+def written(level: Any) -> str | None:
+    """One value as text; a null stays null.
+
+    >>> written(20), written(20.0), written(2.5), written("cook"), written(None)
+    ('20', '20', '2.5', 'cook', None)
+    """
+    if level is None:
+        return None
+    if isinstance(level, float) and level.is_integer() and abs(level) < 2**53:
+        return str(int(level))
+    return str(level)
+
+
+def written_range(levels: Sequence[Any], low: int, high: int) -> str | None:
+    """Levels ``low`` to ``high``: one value as it is, all levels as ``*``, numbers as a closed range, else a set.
+
+    >>> written_range((20, 21, 22, 23), 1, 2), written_range(("cook", "judge", "nurse"), 0, 1)
+    ('[21,22]', '{cook,judge}')
+    >>> written_range((20, 21, None), 1, 2), written_range((20, 21, None), 0, 2), written_range((20, 21), 1, 1)
+    ('{21,NA}', '*', '21')
+    """
+    if low == high:
+        return written(levels[low])
+    if high - low == len(levels) - 1:
+        return STAR
+    if is_number(levels[low]) and is_number(levels[high]):
+        return f"[{written(levels[low])},{written(levels[high])}]"
+    return "{" + ",".join(_element(level) for level in levels[low : high + 1]) + "}"
+
+
+def _element(level: Any) -> str:
+    """A member of a set; quoted as in CSV where it holds what separates or ends sets."""
+    text = written(level)
+    if text is None:
+        return MISSING
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text

@@ -1,0 +1,126 @@
+"""A file whose keys, or values, are not what they were: who is behind a record is a matter of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.lattice import largest_size
+from equivoc.intruder.coded_file import CodedFile, Unchanged
+from equivoc.intruder.key_linkage import linkage, sweep
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.release import GroupedRelease, Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from equivoc.data.classes import Classes
+    from equivoc.data.microdata import Microdata
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """A column as released: for each record a symbol (a number, a range, a star), and what a symbol tells.
+
+    ``channel`` is symbols × levels of the original: P(true level | symbol), each row a distribution. None: the symbols
+    are the levels themselves, and true.
+    """
+
+    codes: NDArray[np.integer[Any]] = field(repr=False)
+    """For each released record, the number of its symbol."""
+    labels: pa.Array = field(repr=False)
+    """How each symbol is written in the released table."""
+    channel: Any = field(default=None, repr=False)
+    """A dense array; of the confidential column, a CSR array will do."""
+
+    @property
+    def column(self) -> pa.Array:
+        """What the released table shows, record by record."""
+        import pyarrow as pa
+
+        return self.labels.take(pa.array(self.codes))
+
+
+def unchanged(people: Microdata, name: str) -> ReleasedColumn:
+    """A key, or the confidential attribute, released as it is."""
+    own = name == people.confidential
+    codes = people.codes if own else people.key_codes(name)
+    levels = len(people.values) if own else len(people.levels(name))
+    return ReleasedColumn(codes, people.decode(name, np.arange(levels)))
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedRelease(Release):
+    """A released file in which each key of each record went its own way, by a rule that the intruder knows.
+
+    She knows the target's true values v on some keys. Released record r is the target's with
+    ``link(r) ∝ Π_a P(true key a = v_a | released key a of r)``: exact if all levels of a key are equally likely
+    beforehand and keys are changed independently. The channel is that of the confidential column.
+    """
+
+    keys: Mapping[str, ReleasedColumn] = field(repr=False)
+    """Every key of the people, in their order."""
+    confidential: ReleasedColumn = field(repr=False)
+
+    @classmethod
+    def changing(cls, people: Microdata, changed: Mapping[str, ReleasedColumn]) -> Self:
+        """The file with these columns changed, and all others as they are."""
+        columns = {
+            name: changed[name] if name in changed else unchanged(people, name)
+            for name in (*people.keys, people.confidential)
+        }
+        confidential = columns.pop(people.confidential)
+        return cls(people, columns, confidential)
+
+    @cached_property
+    def table(self) -> Any:
+        columns = {name: released.column for name, released in self.keys.items()}
+        return self.people.like({**columns, self.people.confidential: self.confidential.column})
+
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        return np.arange(len(self.people))
+
+    @cached_property
+    def _file(self) -> CodedFile:
+        codes = np.empty((len(self.confidential.codes), len(self.keys)), dtype=np.int64)
+        for column, released in enumerate(self.keys.values()):
+            codes[:, column] = released.codes
+        evidence = [
+            Unchanged(len(released.labels)) if released.channel is None else released.channel.T
+            for released in self.keys.values()
+        ]
+        symbols = np.asarray(self.confidential.codes, dtype=np.int64)
+        return CodedFile(codes, evidence, symbols, len(self.confidential.labels))
+
+    @cached_property
+    def _counted(self) -> GroupedRelease:
+        """The same file before someone for whom no known key was changed: counting is all there is to do."""
+        return GroupedRelease(self.people, self.confidential.codes, self.confidential.channel)
+
+    def of_classes(self, classes: Classes) -> Posteriors:
+        if all(self.keys[name].channel is None for name in classes.known):
+            return self._counted.of_classes(classes)
+        columns = [self.people.keys.index(name) for name in classes.known]
+        weights = linkage(classes.key_codes, self._file, known=columns)
+        return Posteriors(classes, self.people.values, weights, self.confidential.channel)
+
+    def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
+        keys = self.people.keys
+        if all(released.channel is None for released in self.keys.values()):
+            yield from self._counted.sweep(min_size=min_size, max_size=max_size)
+            return
+        largest = largest_size(len(keys), min_size=min_size, max_size=max_size)
+        subsets = [s for size in range(min_size, largest + 1) for s in combinations(range(len(keys)), size)]
+        original = np.empty((len(self.people), len(keys)), dtype=np.int64)
+        for column, key in enumerate(keys):
+            original[:, column] = self.people.key_codes(key)
+        for found in sweep(original, self._file, subsets=subsets):
+            classes = self.people.classes([keys[i] for i in found.known])
+            yield Posteriors(classes, self.people.values, found.weights, self.confidential.channel)

@@ -1,0 +1,55 @@
+"""Classic measures of disclosure risk, one idea per file, on the same people and releases as everything else.
+
+>>> import equivoc as eq
+>>> eq.models.k_anonymity(eq.datasets.people("cps_hourly_workers"), known=["sex"]) > 100
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Where each measure lives, loaded on first use. A file never has a measure's name: importing it would hide the measure.
+_HOMES = {
+    "AlphaK": "equivoc.models.class_sizes",
+    "DeltaPresence": "equivoc.models.presence",
+    "IdentificationRisk": "equivoc.models.identification",
+    "IndividualRisk": "equivoc.models.survey_risk",
+    "MarketerRisk": "equivoc.models.identification",
+    "SkinnerElliot": "equivoc.models.unique_matches",
+    "SpecialUniques": "equivoc.models.special_uniques",
+    "Truta": "equivoc.models.cluster_risk",
+    "alpha_k_anonymity": "equivoc.models.class_sizes",
+    "delta_presence": "equivoc.models.presence",
+    "dominance": "equivoc.models.cell_rules",
+    "individual_risk": "equivoc.models.survey_risk",
+    "journalist_risk": "equivoc.models.identification",
+    "k_anonymity": "equivoc.models.class_sizes",
+    "l_diversity": "equivoc.models.diversity",
+    "marketer_risk": "equivoc.models.identification",
+    "oganian_domingo_ferrer": "equivoc.models.posterior_risk",
+    "p_percent": "equivoc.models.cell_rules",
+    "pq_rule": "equivoc.models.cell_rules",
+    "prosecutor_risk": "equivoc.models.identification",
+    "skinner_elliot": "equivoc.models.unique_matches",
+    "spruill": "equivoc.models.nearest_records",
+    "suda": "equivoc.models.special_uniques",
+    "t_closeness": "equivoc.models.closeness",
+    "trottini_fienberg": "equivoc.models.posterior_risk",
+    "truta": "equivoc.models.cluster_risk",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'equivoc.models' has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

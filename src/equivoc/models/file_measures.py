@@ -1,0 +1,206 @@
+"""The measures of one file of people, and what each value says about this file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata
+from equivoc.models.class_sizes import alpha_k_anonymity
+from equivoc.models.closeness import t_closeness
+from equivoc.models.diversity import l_diversity
+from equivoc.models.identification import journalist_risk, marketer_risk, prosecutor_risk
+from equivoc.models.phrases import listed, part
+from equivoc.models.presence import delta_presence
+from equivoc.models.special_uniques import suda
+from equivoc.models.survey_risk import individual_risk
+
+RECURSIVE_C = 3
+"""The c of recursive (c,l)-diversity that is shown, a usual choice."""
+COMPARED = ("k-anonymity", "l-diversity, distinct", "t-closeness, ordered", "prosecutor risk, average")
+"""What is told of the original beside its release."""
+FEW_KEYS = 2
+"""So few keys make a special unique."""
+
+
+class Measure(NamedTuple):
+    """One figure and its sentence."""
+
+    measure: str
+    value: float
+    meaning: str
+
+
+def file_measures(people: Microdata, classes: Classes) -> list[Measure]:
+    """k, l, t, α, the attacks and SUDA of the file that holds these people."""
+    return [*_first(people, classes), *_special(people, classes)]
+
+
+def compared_measures(people: Microdata, classes: Classes) -> list[Measure]:
+    """The few measures of the original that its release is compared with."""
+    return [
+        row._replace(measure=f"{row.measure}, original")
+        for row in _first(people, classes)
+        if row.measure in COMPARED
+    ]
+
+
+def _first(people: Microdata, classes: Classes) -> list[Measure]:
+    alone = int(np.count_nonzero(classes.sizes == 1))
+    k = class_size(int(classes.sizes.min()), classes.known, alone)
+    return [k, *_values(people, classes), *_attacks(people, classes)]
+
+
+def class_size(k: int, known: Sequence[str], alone: int) -> Measure:
+    """k-anonymity, which needs no more than the sizes of the classes."""
+    on = f"on {listed(known)}" if known else "to someone who knows no key"
+    others = f"{k - 1:,} other{'s' * (k != 2)}"
+    looks = f"Everyone looks like at least {others} {on}" if k > 1 else f"Someone looks like nobody else {on}"
+    who = "nobody is" if not alone else "1 record is" if alone == 1 else f"{alone:,} records are"
+    return Measure("k-anonymity", float(k), f"{looks}; {who} alone; more is safer.")
+
+
+def _values(people: Microdata, classes: Classes) -> list[Measure]:
+    """What the classes' confidential values give away."""
+    known, unit = classes.known, people.confidential
+    distinct = int(l_diversity(people, known=known))
+    effective = float(l_diversity(people, known=known, kind="entropy"))
+    recursive = int(l_diversity(people, known=known, kind="recursive", c=RECURSIVE_C))
+    share = alpha_k_anonymity(people, known=known).alpha
+    ordered = t_closeness(people, known=known)
+    equal = t_closeness(people, known=known, distance="equal")
+    given_away = int(classes.sizes[np.diff(classes.counts.indptr) == 1].sum())
+    return [
+        Measure(
+            "l-diversity, distinct",
+            float(distinct),
+            (
+                f"Every class has at least {distinct:,} different values"
+                if distinct > 1
+                else "Some class has a single value"
+            )
+            + f" of {unit}; "
+            f"{part(given_away, len(people))} are in a class with one value only; more is safer.",
+        ),
+        Measure(
+            "l-diversity, entropy",
+            effective,
+            f"In the worst class {unit} is as uncertain as among {effective:.3g} equally frequent values (1: certain); "
+            "more is safer.",
+        ),
+        Measure(
+            f"l-diversity, recursive (c = {RECURSIVE_C})",
+            float(recursive),
+            f"In every class the most frequent {unit} is less than {RECURSIVE_C} times as frequent as all but the "
+            f"{recursive - 1} most frequent together; more is safer."
+            if recursive > 1
+            else f"In some class one {unit} is at least {RECURSIVE_C} times as frequent as all others together; "
+            "more is safer.",
+        ),
+        Measure(
+            "(α,k)-anonymity, α",
+            share,
+            f"In the worst class {share:.1%} of the people have the same {unit}: a bet on it wins that often; "
+            "less is safer.",
+        ),
+        Measure(
+            "t-closeness, ordered",
+            ordered,
+            f"In the worst class the values of {unit} lie {ordered:.3g} of the way across the domain from everyone's "
+            "(0: distributed alike; 1: at the other end); less is safer.",
+        ),
+        Measure(
+            "t-closeness, equal",
+            equal,
+            f"In the worst class {equal:.1%} of the people would need another {unit} for it to be distributed like "
+            "everyone's; less is safer.",
+        ),
+    ]
+
+
+def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
+    known, records = classes.known, len(people)
+    found = prosecutor_risk(people, known=known)
+    rows = [
+        Measure(
+            "prosecutor risk, highest",
+            found.highest,
+            f"Whoever knows that her target is in the file names the right record with chance {found.highest:.3g} at "
+            "worst; less is safer.",
+        ),
+        Measure(
+            "prosecutor risk, average",
+            found.average,
+            f"She names the right record of a random person with chance {found.average:.3g}; "
+            f"for {found.above:.1%} of the records it is above {found.threshold:g}; less is safer.",
+        ),
+    ]
+    weights = people.weights
+    if weights is not None and weights.sum() >= records:
+        whole = f"By the survey weights the file stands for {weights.sum():,.0f} people; "
+        individual = individual_risk(people, known=known)
+        rows += [
+            *outsiders(people, classes, None),
+            Measure(
+                "individual risk, highest",
+                individual.highest,
+                f"{whole}the riskiest record is identified with chance {individual.highest:.3g}; less is safer.",
+            ),
+            Measure(
+                "global risk",
+                individual.share,
+                f"{whole}{individual.expected:.3g} of {records:,} records can be expected to be identified; "
+                "less is safer.",
+            ),
+        ]
+    return rows
+
+
+def outsiders(people: Microdata, classes: Classes, population: Microdata | None) -> list[Measure]:
+    """The attacks of those who do not know who is in the file: against ``population``, or the survey weights'."""
+    found = journalist_risk(people, known=classes.known, population=population)
+    market = marketer_risk(people, known=classes.known, population=population)
+    source = found.population if population is None else "the original"
+    rows = [
+        Measure(
+            "journalist risk, highest",
+            found.highest,
+            "Whoever does not know who is in the file names the right person behind a record with chance "
+            f"{found.highest:.3g} at worst (population: {source}); less is safer.",
+        ),
+        Measure(
+            "marketer risk",
+            market.share,
+            f"Whoever matches the whole file with the population gets {market.expected:.3g} of {len(people):,} "
+            f"records right ({market.share:.1%}); less is safer.",
+        ),
+    ]
+    if population is not None:
+        presence = delta_presence(people, population=population, known=classes.known)
+        rows.append(
+            Measure(
+                "δ-presence, δ_max",
+                presence.high,
+                f"That someone is in the file can be told with chance {presence.high:.3g} at most, and with "
+                f"{presence.low:.3g} at least; less is safer.",
+            )
+        )
+    return rows
+
+
+def _special(people: Microdata, classes: Classes) -> list[Measure]:
+    if not classes.known:
+        return []
+    size = min(FEW_KEYS, len(classes.known))
+    few = int(np.count_nonzero(suda(people, known=classes.known, max_size=size).smallest_msu))
+    keys = "a single key makes" if size == 1 else f"{size} keys or fewer make"
+    return [
+        Measure(
+            "SUDA, special uniques",
+            few / len(people),
+            f"{keys.capitalize()} {part(few, len(people))} unique in the file; less is safer.",
+        )
+    ]

@@ -1,0 +1,18 @@
+"""The classes that a measure looks at: people who agree on the keys that an intruder knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata
+from equivoc.models.arguments import check_people
+
+Known = Sequence[str] | None
+"""The keys that the intruder knows; None: all of them."""
+
+
+def known_classes(people: Microdata, known: Known) -> Classes:
+    """The classes of people who agree on the ``known`` keys; counted once, however many measures ask for them."""
+    check_people("people", people)
+    return people.classes(people.keys if known is None else known)

@@ -1,0 +1,131 @@
+"""Every measure that applies to a file or a release, in one frame, each with a sentence on what it means here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from equivoc.data.microdata import Microdata
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.release import Release
+from equivoc.measure.many import Curves
+from equivoc.models.file_measures import Measure, compared_measures, file_measures
+from equivoc.models.known_classes import Known, known_classes
+from equivoc.models.phrases import figure, listed, part
+from equivoc.models.posterior_risk import CERTAIN, decreasing, reciprocal, trottini_fienberg
+from equivoc.models.release_measures import release_measures
+
+
+def measures(people: Microdata, release: Release | None = None, *, known: Known = None) -> Any:
+    """Every measure that applies: a frame of the people's kind with the columns measure, value and meaning.
+
+    ``known`` are the keys that the intruder knows (None: all). Without a ``release`` the file is taken as published as
+    it is. With one, the measures of a single file are about the released table, where there is one; those that
+    end in "original" are about the people's own file, for comparison. A measure that does not apply has no row.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": list("FFMMM"), "pay": [50, 107, 77, 77, 80]})
+    >>> found = measures(Microdata(frame, confidential="pay", keys=["sex"]))
+    >>> found.set_index("measure").loc["k-anonymity", "meaning"]
+    'Everyone looks like at least 1 other on sex; nobody is alone; more is safer.'
+    """
+    rows = measure_rows(people, release, known=known)
+    return people.like(
+        {
+            "measure": [row.measure for row in rows],
+            "value": np.array([row.value for row in rows], np.float64),
+            "meaning": [row.meaning for row in rows],
+        }
+    )
+
+
+def measure_rows(
+    people: Microdata,
+    release: Release | None = None,
+    *,
+    known: Known = None,
+    believed: tuple[Posteriors, Curves] | None = None,
+) -> list[Measure]:
+    """The rows of `measures`, in its order: what is left to find out, the released file, both files, the original.
+
+    ``believed`` is what the release makes the intruder believe, and the measure on it, if that was worked out before.
+    """
+    classes = known_classes(people, known)
+    published = Posteriors(classes, people.values, classes.counts, None)
+    bare = published.curves()
+    if release is None:
+        return [*_left(published, bare), *_risks(published, bare), *file_measures(people, classes)]
+    compared = release_measures(people, release, classes)
+    if believed is None:
+        posteriors = release.posteriors(classes.known)
+        believed = posteriors, posteriors.curves()
+    return [
+        *_left(*believed),
+        *_risks(*believed),
+        *compared,
+        *_left(published, bare, of=", original"),
+        *compared_measures(people, classes),
+    ]
+
+
+def _left(posteriors: Posteriors, curves: Curves, *, of: str = "") -> list[Measure]:
+    """H0 and A over people: what the intruder does not know yet."""
+    sizes = posteriors.sizes
+    unit = posteriors.classes.people.confidential
+    h0, area = (float(np.average(figure, weights=sizes)) for figure in (curves.h0, curves.area))
+    knowing = f"An intruder who knows {listed(posteriors.known) or 'nothing else'}"
+    most = float(np.log2(len(posteriors.values)))
+    return [
+        Measure(
+            f"H0{of}",
+            h0,
+            f"{knowing} is left with {h0:.3g} bits about the exact {unit} of a random person, of {most:.3g} if she "
+            f"knew nothing; she is certain of {_certain(posteriors, curves)}; more is safer.",
+        ),
+        Measure(
+            f"A{of}",
+            area,
+            f"{knowing} is left with {figure(area)} bits × {unit} over all tolerances, for a random person; "
+            "values far apart count more than close ones; more is safer.",
+        ),
+    ]
+
+
+def _certain(posteriors: Posteriors, curves: Curves) -> str:
+    certain = int(posteriors.sizes[curves.h0 < CERTAIN].sum())
+    return part(certain, len(posteriors.classes.people))
+
+
+def _risks(posteriors: Posteriors, curves: Curves) -> list[Measure]:
+    """Decreasing functions of what she does not know, over people."""
+    sizes = posteriors.sizes
+    per_bit = reciprocal(curves.h0)
+    order = np.argsort(per_bit, kind="stable")
+    middle = float(per_bit[order][np.searchsorted(np.cumsum(sizes[order]), sizes.sum() / 2)])
+    spread = float(np.average(trottini_fienberg(posteriors), weights=sizes))
+    most = float(np.log2(len(posteriors.values)))
+    bits = float(np.average(decreasing(curves.h0, most), weights=sizes))
+    scale = "on a scale from 1 (certain) over 0.5 (as if the release told nothing) towards 0; less is safer."
+    return [
+        Measure(
+            "Oganian–Domingo-Ferrer",
+            middle,
+            (
+                f"1/H0 is at most {middle:.3g} per bit for half of the people, and"
+                if np.isfinite(middle)
+                else "1/H0 is"
+            )
+            + f" infinite (she is certain) for {_certain(posteriors, curves)}; less is safer.",
+        ),
+        Measure(
+            "Trottini–Fienberg, variance",
+            spread,
+            f"By the variance that is left to her, a random person's risk is {spread:.3g} {scale}",
+        ),
+        Measure(
+            "Trottini–Fienberg, entropy",
+            bits,
+            f"By the entropy that is left to her, a random person's risk is {bits:.3g} {scale}",
+        ),
+    ]

@@ -1,0 +1,33 @@
+"""Names and numbers as one reads them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row; nothing for none.
+
+    >>> listed(["age", "sex", "race"]), listed([])
+    ('age, sex and race', '')
+    """
+    *first, last = [*names] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def figure(value: float) -> str:
+    """A figure with as many digits as tell something.
+
+    >>> figure(12345.6), figure(1.23456)
+    ('12,346', '1.235')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def part(count: int, of: int) -> str:
+    """A number of records, and their share.
+
+    >>> part(0, 10), part(2, 8)
+    ('none of 10 records', '2 of 8 records (25.0%)')
+    """
+    return f"{count:,} of {of:,} records ({count / of:.1%})" if count else f"none of {of:,} records"

@@ -1,0 +1,133 @@
+"""The measures of a release beside the original, and what each value says about this release."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata
+from equivoc.data.numbers import Misfit, as_numbers
+from equivoc.errors import InputError
+from equivoc.intruder.release import Release
+from equivoc.models.cluster_risk import identified
+from equivoc.models.file_measures import Measure, class_size, file_measures, outsiders
+from equivoc.models.nearest_records import NORMS, neighbourhood
+from equivoc.models.phrases import part
+from equivoc.models.released_table import Crossing, ReleasedTable, crossing, table_if_any
+from equivoc.models.unique_matches import theta_of
+
+MOST_LINKED = 200_000
+"""Released records: beyond so many, Spruill's share is left out; ask for it by name."""
+
+
+def release_measures(people: Microdata, release: Release, classes: Classes) -> list[Measure]:
+    """The measures of the released table and of both files; none where no table with these keys was released."""
+    table = table_if_any(people, release)
+    if table is None or not set(classes.known) <= table.columns.keys():
+        return []
+    crossed = crossing(table, classes.known)
+    return [
+        *_released(table, classes, crossed),
+        *_matches(crossed, len(people)),
+        *_linked(table, classes),
+    ]
+
+
+def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list[Measure]:
+    """The measures of the released table by itself: all, or k alone where its confidential values are no numbers."""
+    people, known = table.people, classes.known
+    domain = _domain(table)
+    if domain is None:
+        sizes = crossed.released[crossed.released > 0]
+        return [class_size(int(sizes.min()), known, int(np.count_nonzero(sizes == 1)))]
+    released = Microdata(table.frame, confidential=people.confidential, keys=known, domain=domain)
+    own = released.classes(known)
+    rows = file_measures(released, own)
+    if table.rows < len(people) and (crossed.released <= crossed.original).all():
+        rows += outsiders(released, own, people)
+    return rows
+
+
+def _domain(table: ReleasedTable) -> NDArray[np.float64] | None:
+    """The original's domain and what was released besides; None if that is not numbers throughout."""
+    name = table.people.confidential
+    column = table.columns.get(name)
+    if column is None or column.levels.null_count:
+        return None
+    try:
+        found = as_numbers(column.levels, name=name)
+    except InputError:  # dates, say
+        return None
+    return None if isinstance(found, Misfit) else np.union1d(table.people.values, found)
+
+
+def _matches(crossed: Crossing, records: int) -> list[Measure]:
+    """What exact matches on the keys give away."""
+    found, shares = theta_of(crossed, records=records), identified(crossed)
+    rows_released = int(crossed.released.sum())
+    unique = part(int(np.count_nonzero(crossed.released == 1)), rows_released)
+    rows = []
+    if not np.isnan(found.theta):
+        rows.append(
+            Measure(
+                "Skinner–Elliot θ",
+                found.theta,
+                f"In the release {unique} are unique, and a person of the original who fits one of them is its "
+                f"owner with chance {found.theta:.3g}; less is safer.",
+            )
+        )
+    if rows_released < records and not np.isnan(found.estimate):
+        rows.append(
+            Measure(
+                "Skinner–Elliot θ, estimated",
+                found.estimate,
+                f"From the sample alone one would take θ for {found.estimate:.3g} "
+                f"(standard error {sqrt(found.variance):.2g}); less is safer.",
+            )
+        )
+    identify = "identified by exact matches on the keys"
+    return [
+        *rows,
+        Measure(
+            "Truta, minimal",
+            shares.minimal,
+            f"In both files {part(round(shares.minimal * rows_released), rows_released)} are unique, and so "
+            f"{identify}; less is safer.",
+        ),
+        Measure(
+            "Truta, maximal",
+            shares.maximal,
+            f"With luck in classes of any size, {shares.maximal:.1%} of the released records can be expected to be "
+            f"{identify}; less is safer.",
+        ),
+        Measure(
+            "Truta, weighted",
+            shares.weighted,
+            f"Classes of 2 to 5 count less, larger ones not at all: {shares.weighted:.1%} of the released records, "
+            "between the minimal and the maximal share; less is safer.",
+        ),
+    ]
+
+
+def _linked(table: ReleasedTable, classes: Classes) -> list[Measure]:
+    """What the nearest original gives away."""
+    if table.origins is None or table.rows > MOST_LINKED:
+        return []
+    found = neighbourhood(table, classes.known, table.origins)
+    if found is None:
+        return []
+    told = []
+    for distance in NORMS:
+        share = found.unlinked(distance)
+        told.append(
+            Measure(
+                f"Spruill, {distance} distance",
+                share,
+                f"{share:.1%} of the released records are not given away by the nearest original record "
+                f"({distance} differences of the numeric attributes); more is safer.",
+            )
+        )
+    return told

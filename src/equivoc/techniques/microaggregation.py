@@ -1,0 +1,135 @@
+"""Microaggregation: records in small groups, each value replaced by its group's mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.queries.even_grids import EvenGrid, even_grid
+from equivoc.techniques.aggregation_groups import fast_groups, mdav_groups, optimal_groups
+from equivoc.techniques.group_sums import sum_channel
+from equivoc.techniques.technique import Randomness, Technique, columns_of, one_of
+
+_METHODS = ("optimal", "mdav", "fast")
+
+
+@dataclass(frozen=True)
+class Microaggregation(Technique):
+    """Put the records into groups of ``size`` to 2·size − 1 that are alike, and publish each group's mean.
+
+    ``on`` says which columns are averaged, in the same groups: "confidential", "keys", "all", or columns by name; they
+    must be numbers. ``method`` is "optimal" (one column; the least sum of squares), "mdav" (any number of columns,
+    scaled to variance 1), or "fast" (as mdav, for large files); None is the first of these that applies.
+
+    The intruder knows which records form a group, so its size g and its sum s. With all values of a column equally
+    likely beforehand, ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l values add up to t.
+    She does not use that members are alike: the true uncertainty is smaller, so figures err on the unsafe side.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 30, 10, 40, 30]}), confidential="pay")
+    >>> release = Microaggregation(size=2).release(people)
+    >>> release.table["pay"].round(2).tolist()
+    [10.0, 33.33, 10.0, 33.33, 33.33]
+    >>> release.posteriors([]).probabilities.round(3)  # no three of 10, 30, 40 but 30, 30, 40 add up to 100
+    array([[0.4, 0.4, 0.2]])
+    """
+
+    name: ClassVar[str] = "microaggregation"
+    size: int
+    """The fewest records in a group: 1 (which changes nothing) or more. More is safer."""
+    on: str | tuple[str, ...] = "confidential"
+    method: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.size, (int, np.integer)) or isinstance(self.size, bool) or self.size < 1:
+            raise InputError(
+                f"microaggregation: size is {self.size}; a group has a whole number of records, at least 1."
+            )
+        if self.method is not None:
+            one_of("microaggregation", "method", self.method, _METHODS)
+
+    def release(self, people: Microdata, rng: Randomness = None) -> AveragedFile:
+        """Form the groups and average; nothing is random."""
+        names = columns_of(self.name, people, self.on)
+        if self.size > len(people):
+            raise InputError(
+                f"microaggregation: size is {self.size} but there are only {len(people)} records."
+            )
+        if self.method == "optimal" and len(names) > 1:
+            raise InputError(
+                f"microaggregation: method optimal is for one column, not {len(names)} ({', '.join(names)}); use mdav."
+            )
+        columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
+        grids = {name: _grid(people, name, columns[name]) for name in names}
+        group = np.arange(len(people))
+        if self.size > 1:
+            positions = np.column_stack([grid.positions[columns[name].codes] for name, grid in grids.items()])
+            # Of equal records, and of records equally far, the first comes first: not by the order of rows, though.
+            order = np.lexsort([column.codes for column in columns.values()])
+            group[order] = self._groups(positions[order])
+            for i, name in enumerate(names):
+                columns[name] = _averaged(grids[name], positions[:, i], group, name=name)
+        confidential = columns.pop(people.confidential)
+        return AveragedFile(people, columns, confidential, group)
+
+    def _groups(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        method = self.method or ("optimal" if positions.shape[1] == 1 else "mdav")
+        if method == "optimal":
+            return optimal_groups(positions[:, 0], self.size)
+        return (mdav_groups if method == "mdav" else fast_groups)(positions, self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedFile(LinkedRelease):
+    """The file with means of small groups, before an intruder who knows each group's sum."""
+
+    group: NDArray[np.int64] = field(repr=False)
+    """The number of each record's group."""
+
+
+def _grid(people: Microdata, name: str, column: ReleasedColumn) -> EvenGrid:
+    """The even grid that a column's levels lie on; InputError where they are no numbers, or lie on none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    levels, kind = column.labels, column.labels.type
+    if levels.null_count:
+        raise InputError(
+            f"microaggregation: {name!r} has missing values, which have no mean; leave it out of on."
+        )
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise InputError(
+            f"microaggregation: {name!r} holds {kind} values, which have no mean; leave it out of on."
+        )
+    try:
+        return even_grid(pc.cast(levels, pa.float64(), safe=False).to_numpy())
+    except InputError:
+        advice = "round_to or domain" if name == people.confidential else "round it"
+        raise InputError(
+            f"microaggregation: the values of {name!r} lie on no even grid, which the sums of groups need: "
+            f"put them on one ({advice})."
+        ) from None
+
+
+def _averaged(
+    grid: EvenGrid, positions: NDArray[np.int64], group: NDArray[np.int64], *, name: str
+) -> ReleasedColumn:
+    """A column of means. Groups of equal size and sum tell the same, so they share one symbol."""
+    import pyarrow as pa
+
+    size = np.bincount(group)
+    total = np.bincount(group, positions).astype(np.int64)
+    kinds, kind_of_group = np.unique(np.column_stack([total, size]), axis=0, return_inverse=True)
+    sums, sizes = kinds.T
+    means = grid.origin + grid.step * (sums / sizes)
+    return ReleasedColumn(
+        kind_of_group.reshape(-1)[group],  # NumPy 2.0.0 returns it as a column
+        pa.array(means),
+        sum_channel(grid, sizes, sums, name=name),
+    )

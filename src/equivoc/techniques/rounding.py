@@ -1,0 +1,80 @@
+"""Rounding: numbers are shown as multiples of a base, the nearest one or one of the two neighbours at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from equivoc.data.microdata import Microdata
+from equivoc.data.numbers import multiples, round_half_up, whole_steps
+from equivoc.errors import InputError
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.techniques.renumbering import Floats, Shown, levels_as_numbers, renumbered
+from equivoc.techniques.technique import (
+    Columns,
+    Randomness,
+    Technique,
+    checked_columns,
+    columns_of,
+    generator,
+    one_of,
+)
+
+CLOSE = 1e-9
+"""A number this near a multiple, in bases, is that multiple: its error is one of arithmetic."""
+
+
+@dataclass(frozen=True)
+class Rounding(Technique):
+    """Show each number as a multiple of ``base``.
+
+    ``method="nearest"``: the nearest multiple, a half up. ``method="random"``: of the multiples m ≤ x < m + base,
+    the upper one with probability (x − m)/base, so that sums are right on average (unbiased random rounding; Fellegi,
+    1975); a number that is a multiple stays. A null key stays null.
+
+    The intruder knows base and method: P(d | released) ∝ P(released | d), all values of the domain equally likely
+    beforehand; likewise for keys.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"pay": [11, 14, 16, 29]}), confidential="pay")
+    >>> release = Rounding(base=10).release(people)
+    >>> release.table["pay"].tolist(), release.posteriors([]).probabilities.tolist()
+    ([10, 10, 20, 30], [[0.25, 0.25, 0.25, 0.25]])
+    """
+
+    name: ClassVar[str] = "rounding"
+    base: float
+    """Numbers become multiples of this, above 0. Larger is safer."""
+    method: str = "nearest"
+    on: Columns = "confidential"
+    """"confidential", "keys", "all", or columns by name; all must be numbers."""
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.base) and self.base > 0):
+            raise InputError(f"rounding: base is {self.base}; it must be a number above 0.")
+        one_of("rounding", "method", self.method, ("nearest", "random"))
+        object.__setattr__(self, "on", checked_columns("rounding", self.on))
+
+    def release(self, people: Microdata, rng: Randomness = None) -> RoundedFile:
+        """Round the columns, one after the other."""
+        random = generator(rng)
+        changed = {}
+        for name in columns_of("rounding", people, self.on):
+            shown = self._shown(levels_as_numbers("rounding", people, name))
+            changed[name] = renumbered("rounding", people, name, shown, random)
+        return RoundedFile.changing(people, changed)
+
+    def _shown(self, numbers: Floats) -> Shown:
+        if self.method == "nearest":
+            return Shown.always(round_half_up(numbers, self.base))
+        steps = whole_steps(numbers, self.base)
+        share = numbers / self.base - steps
+        share = np.where(share < CLOSE, 0.0, np.minimum(share, 1.0))
+        return Shown(multiples(steps, self.base), multiples(steps + 1, self.base), share)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedFile(LinkedRelease):
+    """The file with numbers rounded to multiples of a base, before an intruder who knows the base and the method."""

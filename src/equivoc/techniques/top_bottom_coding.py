@@ -1,0 +1,72 @@
+"""Top and bottom coding: numbers beyond a limit are shown as the limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.techniques.renumbering import Shown, levels_as_numbers, renumbered
+from equivoc.techniques.technique import (
+    Columns,
+    Randomness,
+    Technique,
+    checked_columns,
+    columns_of,
+    generator,
+)
+
+
+@dataclass(frozen=True)
+class TopBottomCoding(Technique):
+    """Show numbers below ``low`` as low and numbers above ``high`` as high; the rest, and nulls, as they are.
+
+    The intruder knows the limits: behind ``high`` she sees every value of the domain that is at least high, all equally
+    likely; behind ``low`` likewise; any other number is true.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 80, 90]}), confidential="pay")
+    >>> release = TopBottomCoding(high=80).release(people)
+    >>> release.table["pay"].tolist(), release.posteriors([]).curves().h0
+    ([10, 20, 80, 80], array([2.]))
+    """
+
+    name: ClassVar[str] = "top-bottom-coding"
+    low: float | None = None
+    """Lower numbers are shown as this one. Higher is safer."""
+    high: float | None = None
+    """Higher numbers are shown as this one. Lower is safer."""
+    on: Columns = "confidential"
+    """"confidential", "keys", "all", or columns by name; all must be numbers."""
+
+    def __post_init__(self) -> None:
+        for limit in ("low", "high"):
+            given = getattr(self, limit)
+            if given is not None and not np.isfinite(given):
+                raise InputError(f"top-bottom-coding: {limit} is {given}; it must be a finite number.")
+        if self.low is None and self.high is None:
+            raise InputError("top-bottom-coding: neither low nor high is given; give at least one of them.")
+        if self.low is not None and self.high is not None and not self.low < self.high:
+            raise InputError(
+                f"top-bottom-coding: low is {self.low} and high is {self.high}; low must be below high."
+            )
+        object.__setattr__(self, "on", checked_columns("top-bottom-coding", self.on))
+
+    def release(self, people: Microdata, rng: Randomness = None) -> CodedEnds:
+        """Cut the columns' ends off; nothing is random."""
+        random = generator(rng)
+        changed = {}
+        for name in columns_of(self.name, people, self.on):
+            numbers = levels_as_numbers(self.name, people, name)
+            shown = Shown.always(np.clip(numbers, self.low, self.high))
+            changed[name] = renumbered(self.name, people, name, shown, random)
+        return CodedEnds.changing(people, changed)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedEnds(LinkedRelease):
+    """The file with numbers beyond a limit shown as the limit, before an intruder who knows the limits."""

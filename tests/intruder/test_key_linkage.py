@@ -154,7 +154,7 @@ def test_an_unchanged_key_is_evidence_of_ones_and_zeros(which):
 def test_large_tables_stay_sparse_and_the_same(monkeypatch):
     original, noisy = realistic(20, "clip")
     dense = linkage(original[:, [0, 2]], noisy, known=[0, 2])
-    monkeypatch.setattr(key_linkage, "DENSE_CELLS", 0)
+    monkeypatch.setattr(linkage_walk, "DENSE_CELLS", 0)
     sparse = linkage(original[:, [0, 2]], noisy, known=[0, 2])
     assert sparse.format == "csr"
     np.testing.assert_array_equal(sparse.toarray(), dense)

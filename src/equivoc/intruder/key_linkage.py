@@ -24,8 +24,6 @@ from equivoc.intruder.linkage_walk import Grouping, group, walk
 
 # Weights held at a time while many subsets are swept: 2^23 doubles are 64 MB.
 CELLS_AT_A_TIME = 2**23
-# Weights that are laid out as a dense table; a larger table stays sparse.
-DENSE_CELLS = 2**25
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +66,7 @@ def linkage(classes: npt.ArrayLike, released: CodedFile, *, known: Sequence[int]
     if stranded:
         row = int(grouping.first[[lost for _, lost in stranded]].min())
         raise _nobody_fits(f"row {row} of the classes", columns, true[row], len(stranded))
-    return _laid_out(weights[grouping.class_of])
+    return weights[grouping.class_of]
 
 
 def sweep(
@@ -128,11 +126,7 @@ def _together(true: Codes, released: CodedFile, groupings: Sequence[Grouping]) -
         known, row = groupings[number].known, groupings[number].first[lost]
         raise _nobody_fits(f"class {lost} of the known keys {list(known)}", known, true[row], len(stranded))
     for grouping, of_classes in zip(groupings, weights, strict=True):
-        yield SubsetLinkage(grouping.known, true[grouping.first][:, grouping.known], _laid_out(of_classes))
-
-
-def _laid_out(weights: Any) -> Any:
-    return weights.toarray() if weights.shape[0] * weights.shape[1] <= DENSE_CELLS else weights
+        yield SubsetLinkage(grouping.known, true[grouping.first][:, grouping.known], of_classes)
 
 
 def _subset(known: Sequence[int], released: CodedFile) -> tuple[int, ...]:

@@ -135,11 +135,13 @@ def walk(
     rows: Ints,
     begin_of: Ints,
     length_of: Ints,
+    table: Floats,
 ) -> tuple[Ints, Floats]:
     """The confidential ranks that are possible for each class, and their weights, normalised; row after row.
 
     Row `rows[subset, class]` of the result is `length_of` entries from `begin_of` on; a row whose weights are too
-    small to trust is left at length 0, for logarithms. `picked[picks[v]:picks[v + 1]]` are the records whose first
+    small to trust is left at length 0, for logarithms. If `table` has rows, the weights go there instead, at their
+    rows and ranks, and the result is empty. `picked[picks[v]:picks[v + 1]]` are the records whose first
     key is v, where that key is released unchanged; else `picks` is empty.
 
     At key k a node has the list of records still possible, and the classes that share the values chosen so
@@ -179,7 +181,11 @@ def walk(
             total = 0.0
             for i in range(length[k]):
                 total += weights[k, i]
-            if total > TRUSTED:
+            if total > TRUSTED and len(table) > 0:
+                length_of[row] = length[k]
+                for i in range(length[k]):
+                    table[row, confidential[lists[k, i]]] = weights[k, i] / total
+            elif total > TRUSTED:
                 if filled + length[k] > len(ranks):
                     room = 2 * (filled + length[k])
                     ranks = enlarged(ranks, filled, room)

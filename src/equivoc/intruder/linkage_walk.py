@@ -25,6 +25,8 @@ from equivoc.intruder.coded_file import CodedFile, Codes, Matrix, Unchanged
 
 # Combined codes of several keys stay below this; beyond it they are renumbered before the next key joins.
 LARGEST_CODE = 2**62
+# Weights that are laid out as dense tables; more stay sparse.
+DENSE_CELLS = 2**25
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,10 @@ def group(true: Codes, known: tuple[int, ...], domain_sizes: Sequence[int]) -> G
 def walk(
     true: Codes, released: CodedFile, groupings: Sequence[Grouping]
 ) -> tuple[list[Any], list[tuple[int, int]]]:
-    """The weights of all groupings' classes (CSR arrays), and the (grouping, class) pairs that no record fits."""
+    """The weights of all groupings' classes, and the (grouping, class) pairs that no record fits.
+
+    Tables, or CSR arrays where tables would be large.
+    """
     from equivoc.intruder import linkage_kernels
 
     used = set(chain.from_iterable(grouping.known for grouping in groupings))
@@ -69,6 +74,9 @@ def walk(
     ends = np.cumsum([len(grouping.first) for grouping in groupings])
     starts = np.concatenate([[0], ends[:-1]])
     begins, lengths = np.zeros((2, ends[-1]), dtype=np.int64)
+    width = released.confidential_size
+    dense = ends[-1] * width <= DENSE_CELLS
+    table = np.zeros((ends[-1] if dense else 0, width))
     records = _sorted_records(released, order)
     picked = picks = np.empty(0, dtype=np.int64)
     if order and unchanged[order[0]]:
@@ -84,6 +92,7 @@ def walk(
         np.stack([start + grouping.class_of for start, grouping in zip(starts, groupings, strict=True)]),
         begins,
         lengths,
+        table,
     )
     stranded = []
     for row in np.flatnonzero(lengths == 0):
@@ -92,9 +101,13 @@ def walk(
         fit, share = _weigh_by_logarithms(true[grouping.first[lost]], grouping.known, released)
         if not len(fit):
             stranded.append((number, lost))
+        if dense:
+            table[row, fit] = share
+            continue
         begins[row], lengths[row] = len(ranks), len(fit)
         ranks, shares = np.concatenate([ranks, fit]), np.concatenate([shares, share])
-    width = released.confidential_size
+    if dense:
+        return np.split(table, ends[:-1]), stranded
     return [
         _rows(begins[start:end], lengths[start:end], ranks, shares, width)
         for start, end in zip(starts, ends, strict=True)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from equivoc.queries.even_grids import EvenGrid
 from equivoc.techniques.group_sums import MOST_CHANNEL_ENTRIES, too_fine
 
-_MOST_TERMS = 1e9
-_MOST_TABLE_ENTRIES = 3e7
+_MOST_TERMS = 3e9
+_MOST_TABLE_ENTRIES = 4e7
 
 
 def order_channel(

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
+NEGLIGIBLE = -60.0
+"""The logarithm of a share of a sum that float64 cannot hold, nor a million of them."""
+
 
 @njit(cache=True, nogil=True)
 def _add(one: float, other: float) -> float:
@@ -33,24 +36,28 @@ def _begun(steps: Codes, start: Floats, size: int, total: int, shares: Floats) -
     """``[i, c, t]``: the weight of all ways in which c members have the first i levels and add up to t, over c!.
 
     Whoever has the outermost level of them brings its weight ``start`` in. ``steps`` are the levels, going up or down.
+    What the other members cannot complete to ``total`` with the levels that follow is left out.
     """
     table = np.full((len(steps), size, total + 1), -np.inf)
     for i in range(len(steps) - 1):
         step = steps[i]
         for c in range(1, size):
-            first = c * min(step, steps[0])
-            for t in range(first, min(total, c * max(step, steps[0])) + 1):
+            others = size - c
+            first = max(c * min(step, steps[0]), total - others * max(steps[i + 1], steps[-1]))
+            last = min(c * max(step, steps[0]), total - others * min(steps[i + 1], steps[-1]))
+            for t in range(first, last + 1):
                 most = min(c - 1, t // step) if step else c - 1
-                peak = start[i] + shares[c] if t == c * step else -np.inf
-                whole = peak
+                alone = start[i] + shares[c] if t == c * step else -np.inf
+                peak = alone
                 for k in range(most + 1):
                     peak = max(peak, table[i, c - k, t - k * step] + shares[k])
-                if peak == -np.inf:
-                    continue
-                within = np.exp(whole - peak)
-                for k in range(most + 1):
-                    within += np.exp(table[i, c - k, t - k * step] + shares[k] - peak)
-                table[i + 1, c, t] = peak + np.log(within)
+                if peak > -np.inf:
+                    ways = np.exp(alone - peak)
+                    for k in range(most + 1):
+                        term = table[i, c - k, t - k * step] + shares[k] - peak
+                        if term > NEGLIGIBLE:
+                            ways += np.exp(term)
+                    table[i + 1, c, t] = peak + np.log(ways)
     return table
 
 
@@ -65,7 +72,26 @@ def _ended(steps: Codes, start: Floats, size: int, total: int, shares: Floats, b
             rest = total - k * steps[i]
             if rest >= 0:
                 ends[i] = _add(ends[i], begun[i, size - k, rest] + shares[k])
-    return ends - ends.max()
+    greatest = ends.max()
+    for i in range(len(ends)):
+        ends[i] -= greatest
+    return ends
+
+
+@njit(cache=True, nogil=True)
+def _product(lower: Floats, upper: Floats, total: int) -> float:
+    """The weight of all ways in which two parts add up to a total."""
+    peak = -np.inf
+    for t in range(total + 1):
+        peak = max(peak, lower[t] + upper[total - t])
+    if peak == -np.inf:
+        return peak
+    ways = 0.0
+    for t in range(total + 1):
+        term = lower[t] + upper[total - t] - peak
+        if term > NEGLIGIBLE:
+            ways += np.exp(term)
+    return float(peak + np.log(ways))
 
 
 @njit(cache=True, nogil=True)
@@ -100,18 +126,19 @@ def _members(
             found[i] = _add(found[i], weight + least[i] + above[levels - 1 - i, others, rest])
             found[i] = _add(found[i], weight + below[i, others, rest] + most[i])
             for c in range(1, others):
-                for t in range(rest + 1):
-                    lower = below[i, c, t]
-                    if lower > -np.inf:
-                        upper = above[levels - 1 - i, others - c, rest - t]
-                        found[i] = _add(found[i], weight + lower + upper)
-    found = np.exp(found - found.max())
-    return found / found.sum()
+                found[i] = _add(
+                    found[i], weight + _product(below[i, c], above[levels - 1 - i, others - c], rest)
+                )
+    greatest = found.max()
+    for i in range(levels):
+        found[i] = np.exp(found[i] - greatest)
+    found /= found.sum()
+    return found
 
 
 @njit(cache=True, nogil=True)
 def _accumulated(ends: Floats, offset: int, begin: int, count: int) -> Floats:
-    """For each of ``count`` levels from ``begin`` on, the weight of the ``ends`` up to it; these start at ``offset``."""
+    """For each of ``count`` levels from ``begin`` on, the weight of the ``ends`` up to it; they start at ``offset``."""
     sums = np.empty(count)
     whole = -np.inf
     done = 0

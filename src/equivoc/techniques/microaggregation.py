@@ -45,8 +45,8 @@ class Microaggregation(Technique):
     [10.0, 33.33, 10.0, 33.33, 33.33]
     >>> release.posteriors([]).probabilities.round(3)  # no three of 10, 30, 40 but 30, 30, 40 add up to 100
     array([[0.4, 0.4, 0.2]])
-    >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 20, 30, 30]}), confidential="pay")
-    >>> for intruder in ("sum", "order"):  # of the group in the middle: two who have 40 together
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 20, 20, 20, 30, 30]}), confidential="pay")
+    >>> for intruder in ("sum", "order"):  # two groups have a mean of 20
     ...     print(Microaggregation(size=2, intruder=intruder).release(people).confidential.channel[1].round(3))
     [0.333 0.333 0.333]
     [0. 1. 0.]
@@ -69,7 +69,7 @@ class Microaggregation(Technique):
         one_of("microaggregation", "intruder", self.intruder, _INTRUDERS)
         if self.intruder == "order" and self.method in ("mdav", "fast"):
             raise InputError(
-                f"microaggregation: intruder order is for method optimal, whose groups never overlap, not {self.method}."
+                f"microaggregation: intruder order is for method optimal, where no groups overlap, not {self.method}."
             )
 
     def release(self, people: Microdata, rng: Randomness = None) -> AveragedFile:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import platform
 import statistics
@@ -33,7 +34,9 @@ from numba import njit
 
 import equivoc as eq
 from equivoc.measure.overtaking import overtaking_table
-from equivoc.measure.window_kernels import phi, prefix_costs, window_starts
+from equivoc.measure.prefix_kernels import least_costs
+from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
+from equivoc.measure.window_kernels import reach, window_starts
 
 SHARES_OF_RANGE = (1e-4, 1e-3, 1e-2, 1e-1)
 THREADS = 2
@@ -151,6 +154,11 @@ def against_sort(sizes: Sizes) -> Iterator[Line]:
 
 
 @njit(nogil=True)
+def phi(q):
+    return -q * math.log(q) if q > 0.0 else 0.0
+
+
+@njit(nogil=True)
 def plain_recurrence(cum, first, cost, begin, end):
     """D(i) for begin ≤ i < end, by trying every start; ``cost`` holds D before ``begin``."""
     for i in range(begin, end):
@@ -166,16 +174,22 @@ def against_plain(sizes: Sizes) -> Iterator[Line]:
     eps = 0.1 * float(np.ptp(x))
     ours = best(lambda: eq.entropy_at(x, p, eps))
     cum = np.concatenate(([0.0], np.cumsum(p)))
-    first = window_starts(x, x, eps)
-    # With every boundary wanted, D is true everywhere, so the plain recurrence can begin in the middle.
-    true = prefix_costs(cum, first, np.ones(n + 1, np.bool_), overtaking_table())[0]
-    cost = true.copy()
+    first = window_starts(x, eps)
+    # D where an optimal partition may have a boundary: enough for the plain recurrence to begin in the middle.
+    limit = reach(x[0], x[-1], eps)
+    doubles, integers = np.empty((DOUBLES, n + 2)), np.empty((INTEGERS, n + 2), np.int32)
+    starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
+        cum, x, x, limit, overtaking_table(), n, doubles, integers
+    )
+    cost = np.full(n + 1, np.inf)
+    cost[starts] = start_cost[: len(starts)]
+    cost[ends] = np.minimum(cost[ends], end_cost[: len(ends)])
+    true = cost[n]
     begin = n + 1 - sizes.plain_slice
-    cost[begin:] = np.inf
     part = best(lambda: plain_recurrence(cum, first, cost, begin, n + 1), 3)
-    if not np.allclose(cost, true, rtol=0, atol=1e-11):
+    if not np.isclose(cost[n], true, rtol=0, atol=1e-11):
         raise SystemExit("The plain recurrence and entropy_at disagree.")
-    pairs = np.arange(n + 1) - first[: n + 1]
+    pairs = np.arange(n + 1) - first
     plain = part * float(pairs.sum()) / float(pairs[begin:].sum())
     yield Line(
         f"entropy_at, {n:,} values, ε = 0.1 of the range, against the plain recurrence",
@@ -352,7 +366,7 @@ def many_rows(sizes: Sizes) -> Iterator[Line]:
     counts = rng.integers(1, 200, (sizes.rows, n))
     floats = rng.random((sizes.rows, n))
     floats /= floats.sum(axis=1, keepdims=True)
-    starts = np.stack([window_starts(grid, grid, e)[1:-1] for e in grid[:-1] - grid[0]])
+    starts = np.stack([window_starts(grid, e)[1:] for e in grid[:-1] - grid[0]])
     steps = np.diff(grid)
     some = {"probabilities": floats[: sizes.rows_plain], "counts": counts[: sizes.rows_plain].astype(float)}
     whole: dict[str, tuple[Any, bool, float]] = {

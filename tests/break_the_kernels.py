@@ -34,7 +34,19 @@ TESTS = [
     "tests/measure/test_many.py",
 ]
 MOST_SECONDS = 240
-KERNELS = ["window_kernels.py", "descent_kernels.py", "many_kernels.py"]
+KERNELS = [
+    "logarithm_kernels.py",
+    "overtaking_kernels.py",
+    "window_kernels.py",
+    "turn_kernels.py",
+    "candidate_kernels.py",
+    "search_kernels.py",
+    "prefix_kernels.py",
+    "partition_kernels.py",
+    "descent_kernels.py",
+    "many_kernels.py",
+    "area_kernels.py",
+]
 """Each is compiled into those that follow. Numba's cache does not notice: it compares a file with itself only."""
 
 
@@ -46,7 +58,7 @@ class Fault:
     wrong: str
 
 
-WINDOW, DESCENT, MANY = KERNELS
+LOGARITHM, OVERTAKING, WINDOW, TURNS, CANDIDATES, SEARCH, PREFIX, PARTITION, DESCENT, MANY, AREA = KERNELS
 FAULTS = [
     # How far a window reaches, and what a mass costs.
     Fault(
@@ -66,16 +78,34 @@ FAULTS = [
         "reach: only the upper end's size counts", WINDOW, "max(abs(lowest), abs(highest))", "abs(highest)"
     ),
     Fault(
-        "windows: a difference equal to the limit is left out",
-        WINDOW,
-        "lows[i - 1] - highs[k] > limit",
-        "lows[i - 1] - highs[k] >= limit",
+        "turns: a difference equal to the limit is left out",
+        TURNS,
+        "np.uintp(lows[i] - highs[k] > limit)",
+        "np.uintp((lows[i] - highs[k] >= limit) & (k < i))",
     ),
     Fault(
-        "windows: first start one too far left",
-        WINDOW,
-        "        first[i] = k\n",
-        "        first[i] = max(k - 1, 0)\n",
+        "turns: the second window starts one too far left",
+        TURNS,
+        "        if lows[boundary - 1] - highs[middle] > limit:\n            low = middle + 1",
+        "        if lows[boundary - 1] - highs[middle + 1] > limit:\n            low = middle + 1",
+    ),
+    Fault(
+        "turns: the second window's are not renumbered",
+        TURNS,
+        "reached_at[boundary] += turn",
+        "reached_at[boundary] += 0",
+    ),
+    Fault(
+        "turns: the first window's number where the second began",
+        TURNS,
+        "reached_from[middle] = turn + 1 ",
+        "reached_from[middle] = turn ",
+    ),
+    Fault(
+        "turns: boundaries from which the last value is reached",
+        TURNS,
+        "reached_from[np.int64(k2) : len(lows) + 1] = last",
+        "reached_from[np.int64(k2) + 1 : len(lows) + 1] = last",
     ),
     Fault(
         "best window: a difference equal to the limit is left out",
@@ -89,108 +119,174 @@ FAULTS = [
         "mass = cum[i + 1] - cum[k]",
         "mass = cum[i + 1] - cum[min(k + 1, i)]",
     ),
-    Fault("φ without the logarithm", WINDOW, "return -q * math.log(q) if", "return -q * (q - 1.0) if"),
+    Fault("φ without the logarithm", LOGARITHM, "return -q * log(q)", "return -q * (q - 1.0)"),
+    Fault("the logarithm's series cut short", LOGARITHM, "(C5 + z * C7)", "C5"),
+    Fault("the logarithm's exponent off", LOGARITHM, "4503599627371519.0", "4503599627371520.0"),
     # The stacks.
     Fault(
         "overtaking: the handicap's sign",
-        WINDOW,
-        "y = -math.log(apart) - handicap / apart",
-        "y = -math.log(apart) + handicap / apart",
+        OVERTAKING,
+        "y = -log(apart) - handicap / apart",
+        "y = -log(apart) + handicap / apart",
     ),
     Fault(
-        "overtaking: half a step off beyond the table", WINDOW, "(24.0 * middle) - 0.5)", "(24.0 * middle))"
+        "overtaking: half a step off beyond the table",
+        OVERTAKING,
+        "(24.0 * middle) - 0.5)",
+        "(24.0 * middle))",
     ),
     Fault(
         "overtaking: starts without mass between them never give way",
-        WINDOW,
+        OVERTAKING,
         "NEVER if handicap < 0.0 else -1.0",
         "NEVER",
     ),
-    Fault("overtaking: a neighbouring row of the table", WINDOW, "k = int(z)\n", "k = int(z) + 1\n"),
     Fault(
-        "before the block: overtaken starts stay",
-        WINDOW,
+        "overtaking: a neighbouring row of the table",
+        OVERTAKING,
+        "k = np.uintp(z)\n",
+        "k = np.uintp(z + 1.0)\n",
+    ),
+    Fault(
+        "before the block: overtaken ends stay",
+        SEARCH,
         "while top > 0 and until[top] >= here:",
         "while top > 0 and until[top] >= 9.0:",
     ),
     Fault(
         "before the block: overtaking the other way round",
-        WINDOW,
-        "overtaken_after(at_cost[top] - c, at_mass[top] - m, table)",
-        "overtaken_after(c - at_cost[top], at_mass[top] - m, table)",
+        SEARCH,
+        "overtaken_after(end_cost[best] - cost, end_mass[best] - mass, table)",
+        "overtaken_after(cost - end_cost[best], end_mass[best] - mass, table)",
     ),
-    Fault("before the block: not searched at all", WINDOW, "if best[i] < least:", "if best[i] < -1.0:"),
     Fault(
-        "before the block: only the first start that arrives",
-        WINDOW,
+        "before the block: ends that no longer reach",
+        SEARCH,
+        "expired = before[before[a]]",
+        "expired = before[before[a]] - 1",
+    ),
+    Fault(
+        "before the block: only the first end that arrives",
+        SEARCH,
         "if ahead_down_to < here:",
         "if top == 0 and ahead_down_to < here:",
     ),
     Fault(
-        "in the block: overtaken starts stay",
-        WINDOW,
+        "in the block: overtaken ends stay",
+        SEARCH,
         "while top > 0 and until[top] <= here:",
         "while top > 0 and until[top] <= -1.0:",
     ),
     Fault(
         "in the block: overtaking the other way round",
-        WINDOW,
-        "overtaken_after(c - at_cost[top], m - at_mass[top], table)",
-        "overtaken_after(at_cost[top] - c, m - at_mass[top], table)",
+        SEARCH,
+        "overtaken_after(cost - end_cost[best], mass - end_mass[best], table)",
+        "overtaken_after(end_cost[best] - cost, mass - end_mass[best], table)",
     ),
     Fault(
-        "in the block: a newer start never waits for its turn",
-        WINDOW,
+        "in the block: a newer end never waits for its turn",
+        SEARCH,
         "if ahead_up_to >= 0.0:",
         "if ahead_up_to >= 0.0 and top == 0:",
     ),
     Fault(
-        "in the block: not searched at all",
-        WINDOW,
-        "if top > 0 and at_cost[top] < least:",
-        "if top > n and at_cost[top] < least:",
+        "in the block: an end before it has come",
+        SEARCH,
+        "listed[t] <= before[a]:",
+        "listed[t] <= before[a] + 1:",
+    ),
+    # Which ends are searched.
+    Fault(
+        "candidates: ties with a start do not stay",
+        CANDIDATES,
+        "(start_cost[a] >= end_cost[b] - ROUNDING)",
+        "(start_cost[a] > end_cost[b])",
     ),
     Fault(
-        "the block reaches one boundary too far",
-        WINDOW,
-        "first[end + 1] <= block:",
-        "first[end + 1] <= block + 1:",
+        "candidates: only the nearest starts are asked",
+        CANDIDATES,
+        "< further[second - begin])",
+        "< -1e9)",
     ),
     Fault(
-        "windows that end as far right as they can: one start left out",
-        WINDOW,
-        "for k in range(first[i], first[i + 1]):",
-        "for k in range(first[i] + 1, first[i + 1]):",
+        "candidates: the last stretch is not asked",
+        CANDIDATES,
+        "< rest[third - begin])",
+        "< -1e9)",
     ),
     Fault(
-        "the furthest start is not tried",
-        WINDOW,
-        "                k = first[i]\n                if cost[k] < least:",
-        "                k = i - 1\n                if cost[k] < least:",
+        "candidates: a stretch's higher end in place of its lower one",
+        CANDIDATES,
+        "min(gains[g], gains[g + 1])",
+        "max(gains[g], gains[g + 1])",
     ),
-    Fault("no boundary is tight", WINDOW, "tight[i] = ending <= least", "tight[i] = ending < least"),
+    # The costs of prefixes.
     Fault(
-        "wanted boundaries one too early",
-        WINDOW,
-        "wanted[first[i]] = True",
-        "wanted[max(first[i] - 1, 0)] = True",
-    ),
-    Fault(
-        "halves: no window crosses the middle", WINDOW, "    if end == middle:\n", "    if end >= middle:\n"
+        "the block reaches one end too far",
+        PREFIX,
+        "new = min(after[new], last)\n        _to_ends",
+        "new = min(after[new] + 1, last)\n        _to_ends",
     ),
     Fault(
-        "halves: the last crossing window is missed",
-        WINDOW,
-        "for i in range(middle + 1, end + 1):",
-        "for i in range(middle + 1, end):",
+        "from an end to an end: not at all",
+        PREFIX,
+        "v = end_cost[first + t] + window[t]",
+        "v = end_cost[first + t] + window[t] + 1.0",
     ),
-    Fault("halves: suffixes in the wrong order", "entropy.py", "return cost[::-1]", "return cost"),
+    Fault(
+        "from a start to an end: not at all",
+        PREFIX,
+        "        v = start_cost[first + t] + window[t]\n",
+        "        v = start_cost[first + t] + window[t] + 1.0\n",
+    ),
+    Fault(
+        "from a start to a start: not at all",
+        PREFIX,
+        "start_cost[np.uintp(before[first + t])] + window[t]",
+        "start_cost[np.uintp(before[first + t])] + window[t] + 1.0",
+    ),
+    Fault(
+        "from an end to a start: the nearest end is not tried",
+        PREFIX,
+        "range(before[before[a]] + 1, before[a] + 1)",
+        "range(before[before[a]] + 1, before[a])",
+    ),
+    Fault(
+        "from an end to a start: an end out of reach",
+        PREFIX,
+        "range(before[before[a]] + 1, before[a] + 1)",
+        "range(max(before[before[a]], 0), before[a] + 1)",
+    ),
+    Fault(
+        "partition: only from starts to starts",
+        PARTITION,
+        "range(before[to] + 1, to + 1)",
+        "range(to + 1, to + 1)",
+    ),
+    Fault(
+        "partition: never from an end to an end",
+        PARTITION,
+        "range(before[to - 1] + 1, before[to] + 1)",
+        "range(before[to] + 1, before[to] + 1)",
+    ),
+    Fault(
+        "halves: prefixes end too early",
+        "entropy.py",
+        "limit, overtaking_table(), high,",
+        "limit, overtaking_table(), low,",
+    ),
+    Fault(
+        "halves: starts and ends not exchanged",
+        "entropy.py",
+        "(start_cost + mirrored_end_cost[::-1])",
+        "(start_cost + mirrored_start_cost[::-1])",
+    ),
     # Every jump.
     Fault(
         "descent: the widest window is the first one",
-        WINDOW,
-        "widest = max(widest, highs[i - 1] - lows[j])",
-        "widest = highs[i - 1] - lows[j]",
+        PARTITION,
+        "widest = max(widest, highs[boundaries[t] - 1] - lows[boundaries[t + 1]])",
+        "widest = highs[boundaries[t] - 1] - lows[boundaries[t + 1]]",
     ),
     Fault(
         "descent: a difference equal to the limit is left out",
@@ -229,7 +325,12 @@ FAULTS = [
         "min(np.nextafter(middle, np.inf), right)",
         "np.nextafter(middle, np.inf)",
     ),
-    Fault("descent: of equal costs, the wider windows", DESCENT, "or w < widest:", "or w > 1e9 * widest:"),
+    Fault(
+        "descent: of equal costs, the wider windows",
+        DESCENT,
+        "min(width[j], max(end - x[j], after))",
+        "max(0.0 if width[j] == np.inf else width[j], end - x[j], after)",
+    ),
     Fault(
         "curve: ε at a jump belongs to the level before",
         "curve.py",
@@ -243,16 +344,16 @@ FAULTS = [
         "        last.append(int(np.searchsorted(ascending, ascending[k - 1] * (1 - 1e-13))))\n",
     ),
     Fault(
-        "area: the lower bound is an upper one",
+        "area: the lower bound at the left end",
         "area.py",
-        "low, high = float((H[1:] * d).sum())",
-        "low, high = float((H[:-1] * d).sum())",
+        "low, peaks = self._below(groups, right)",
+        "low, peaks = self._below(groups, max(left, 0.5 * right))",
     ),
     Fault(
-        "area: the upper bound is a middle one",
-        "area.py",
-        "float((H[:-1] * d).sum())\n",
-        "float((0.5 * (H[:-1] + H[1:]) * d).sum())\n",
+        "area: upper bounds one place late",
+        AREA,
+        "left + width * (place / places)",
+        "left + width * ((place + 1) / places)",
     ),
     Fault(
         "equal values: the first one's probability",
@@ -307,8 +408,8 @@ FAULTS = [
     Fault(
         "rows: large supports against the whole grid's room",
         MANY,
-        "prefix_costs(cum[: s + 1], first, wanted, overtaking)[0][s]",
-        "prefix_costs(cum[: s + 1], first, wanted, overtaking)[0][s - 1]",
+        "least_cost(cum[: s + 1], x[:s], x[:s], limit, overtaking)",
+        "least_cost(cum[:s], x[: s - 1], x[: s - 1], limit, overtaking)",
     ),
     Fault(
         "rows: two values, half the area",

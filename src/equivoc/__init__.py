@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from equivoc.techniques.noisy_table import NoisyTable
     from equivoc.techniques.pram import PRAM
     from equivoc.techniques.query_restriction import QueryRestriction
+    from equivoc.techniques.released_file import ReleasedFile
     from equivoc.techniques.rounding import Rounding
     from equivoc.techniques.sampling import Sampling
     from equivoc.techniques.suppression import Suppression
@@ -52,6 +53,7 @@ _HOMES = {
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
+    "ReleasedFile": "equivoc.techniques.released_file",
     "Generalisation": "equivoc.techniques.generalisation",
     "Suppression": "equivoc.techniques.suppression",
     "GeometricNoise": "equivoc.techniques.geometric_noise",
@@ -88,6 +90,7 @@ __all__ = [
     "NoiseAddition",
     "NoisyTable",
     "QueryRestriction",
+    "ReleasedFile",
     "Rounding",
     "Sampling",
     "Study",

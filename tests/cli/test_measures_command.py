@@ -43,6 +43,21 @@ def test_json_holds_the_frame(
     assert told == [row | {"value": None if isinf(row["value"]) else row["value"]} for row in expected]
 
 
+def test_a_released_file_is_measured_like_its_technique(file: Path, tmp_path: Path) -> None:
+    people = eq.read(file, confidential="pay", keys=["age", "sex"])
+    release = eq.Generalisation(k=2).release(people)
+    release.table.to_csv(tmp_path / "released.csv", index=False)
+    done = CliRunner().invoke(
+        app, ["measures", str(file), *OPTIONS, "--json", "--release", str(tmp_path / "released.csv")]
+    )
+    assert done.exit_code == 0, done.output
+    told = {row["measure"]: row["value"] for row in json.loads(done.stdout)["measures"]}
+    expected = eq.measures(people, release).set_index("measure")["value"]
+    for measure in ("H0", "A", "k-anonymity", "H0, original"):
+        assert told[measure] == pytest.approx(expected[measure], rel=1e-12)
+    assert told["H0"] > told["H0, original"]
+
+
 def test_the_table_names_values_and_meanings(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     out = CliRunner().invoke(app, ["measures", str(file), *OPTIONS]).stdout

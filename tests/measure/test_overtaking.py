@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.measure.overtaking import overtaking_table
-from equivoc.measure.window_kernels import NEVER, overtaken_after
+from equivoc.measure.overtaking_kernels import NEVER, overtaken_after
 
 
 def gain(u: float, apart: float) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import inf, nan
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
@@ -14,6 +16,7 @@ from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.suppression import Suppression
@@ -127,3 +130,56 @@ class TestKnown:
         release = technique.release(people, 0)
         with pytest.raises(InputError, match="leave nothing to count"):
             list(release.sweep(**sizes))
+
+
+RELEASED = {"sex": ["F"], "age": ["20"], "job": ["cook"], "pay": ["10"]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"age": None}, "the key 'age' is not a column of the table"),
+        ({"pay": None}, "the confidential column 'pay' is not a column"),
+        ({"age": [], "sex": [], "job": [], "pay": []}, "it has no records, only column names"),
+        ({"age": ["[20,"]}, "the key 'age' as released holds '\\[20,', neither a number nor a range"),
+        ({"age": ["young"]}, "the key 'age' as released holds 'young'"),
+        ({"age": [[20]]}, "column 'age' holds list<.*> values"),
+        ({"job": ["{cook,"]}, "the key 'job' as released holds '{cook,', a range or set that does not parse"),
+        ({"job": [7]}, "the key 'job' as released has none of the original's values, but such as 7"),
+        ({"pay": ["much"]}, "the confidential column 'pay' as released holds 'much', neither a number"),
+        ({"pay": ["[10,"]}, "the confidential column 'pay' as released holds '\\[10,'"),
+        ({"pay": [inf]}, "the confidential column 'pay' as released holds inf"),
+    ],
+)
+@pytest.mark.parametrize("matching", ["exact", "nearest", "probable"])
+def test_released_files_that_cannot_be_used(people, matching, changed, message):
+    columns = {name: value for name, value in {**RELEASED, **changed}.items() if value is not None}
+    with pytest.raises(InputError, match=f"the released file cannot be used: .*{message}") as mistake:
+        ReleasedFile(pa.table(columns), matching=matching).release(people)
+    assert "\n" not in str(mistake.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "there is no file"), ("", "is empty"), ("sex,age,job,pay\n", "it has no records")],
+)
+def test_released_paths_that_cannot_be_used(people, tmp_path, content, message):
+    path = tmp_path / "released.csv"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        ReleasedFile(path).release(people)
+
+
+def test_a_released_file_is_a_table(people):
+    with pytest.raises(InputError, match="cannot read people from a int"):
+        ReleasedFile(7).release(people)
+
+
+def test_more_keys_than_probable_matching_can_compare():
+    names = [f"k{i}" for i in range(13)]
+    frame = pa.table({name: ["a", "b"] for name in names} | {"pay": [1, 2]})
+    wide = Microdata(frame, confidential="pay", keys=names)
+    with pytest.raises(InputError, match="there are 13: give at most 12 keys"):
+        ReleasedFile(frame, matching="probable").release(wide)
+    assert len(ReleasedFile(frame, matching="nearest").release(wide).posteriors(names)) == 2

@@ -203,6 +203,14 @@ class TestLattice:
                 expected = "*" if out else LADDERS[a][s](row[a])
                 assert each[a] == expected or each[a] == str(expected)
 
+    def test_of_two_that_lose_as_much_the_evener_classes_win(self):
+        """Either key starred loses 1/2; classes of 4 and 2 are worse (4² + 2²) than classes of 3 and 3."""
+        rows = [*[("x", "p", 1)] * 3, ("x", "q", 1), *[("y", "q", 1)] * 2]
+        for keys, levels in ((["a", "b"], {"a": 1, "b": 0}), (["b", "a"], {"b": 0, "a": 1})):
+            people = Microdata(people_of(rows, ["a", "b"]).frame, confidential="pay", keys=keys)
+            release = Generalisation(k=2, hierarchies={}).release(people)
+            assert (release.levels, release.loss) == (levels, 0.5)
+
     def test_many_nodes_few_are_counted(self, monkeypatch):
         rng = np.random.default_rng(2)
         rows = [(*map(int, row), 10) for row in rng.integers(0, 64, size=(300, 3))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
 from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.suppression import Suppression
@@ -39,6 +42,11 @@ ALL = st.one_of(
         percent=st.floats(0, 1e6) | st.integers(0, 1000),
         edge=st.sampled_from(["clip", "wrap", "extend"]),
         intruder=st.sampled_from(["bayes", "interval"]),
+    ),
+    st.builds(
+        ReleasedFile,
+        table=st.sampled_from(["released.csv", "a folder/b=c.parquet"]),
+        matching=st.sampled_from(["exact", "nearest", "probable"]),
     ),
     st.builds(
         Generalisation,
@@ -95,6 +103,7 @@ def test_there_and_back(technique):
         ("sampling:prior=marginal,fraction=1", Sampling(fraction=1, prior="marginal")),
         ("query-restriction:size=8", QueryRestriction(size=8)),
         ("noise-addition:percent=20", NoiseAddition(percent=20)),
+        ("released-file:table=a.csv,matching=nearest", ReleasedFile("a.csv", matching="nearest")),
         ("rounding:base=10,method=random,on=age+pay", Rounding(10, "random", "age+pay")),
         ("top-bottom-coding:high=200", TopBottomCoding(high=200)),
         ("pram:keep=0.8,on=sex+age", PRAM(keep=0.8, on="sex+age")),
@@ -116,6 +125,8 @@ def test_words_to_techniques(text, technique):
         (Sampling(fraction=0.1, prior="marginal"), "sampling:fraction=0.1,prior=marginal"),
         (QueryRestriction(size=8, intruder="bayes"), "query-restriction:size=8,intruder=bayes"),
         (NoiseAddition(percent=20, edge="extend"), "noise-addition:percent=20,edge=extend"),
+        (ReleasedFile("a.csv"), "released-file:table=a.csv"),
+        (ReleasedFile(Path("a.csv"), matching="probable"), "released-file:table=a.csv,matching=probable"),
         (Generalisation(k=5), "generalisation:k=5"),
         (
             Generalisation(levels={"zip": 2, "age": 1}, hierarchies={"zip": 5, "age": (5, 10)}),
@@ -166,6 +177,11 @@ def test_each_name_leads_to_its_technique():
         ("sampling:fraction=nan", "fraction is nan"),
         ("sampling:fraction=0.1,prior=2", "prior is 2"),
         ("sampling:fraction=0.1,fraction=0.2", "fraction is given twice"),
+        ("released-file:matching=exact", "released-file needs table"),
+        (
+            "released-file:table=a.csv,matching=fuzzy",
+            "matching is 'fuzzy'; it must be one of exact, nearest, probable",
+        ),
         ("generalisation", "needs either k or levels"),
         ("generalisation:hierarchies=age:5", "needs either k or levels"),
         ("generalisation:k=5,levels=age:1", "needs either k or levels"),

@@ -9,20 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from equivoc.cli.people_options import (
-    Confidential,
-    Domain,
-    DropMissing,
-    Eps,
-    Keys,
-    Known,
-    PeopleFile,
-    RoundTo,
-    Seed,
-    TechniqueNotation,
-    Weights,
-    assessment_from,
-)
+from equivoc.cli.people_options import AssessmentOptions, with_options
 from equivoc.errors import InputError
 from equivoc.files import new_folder, replacing
 
@@ -34,18 +21,9 @@ if TYPE_CHECKING:
 RISKIEST = 8
 
 
+@with_options(AssessmentOptions)
 def assess(
-    people: PeopleFile,
-    confidential: Confidential,
-    keys: Keys,
-    technique: TechniqueNotation = "unprotected",
-    known: Known = None,
-    eps: Eps = None,
-    seed: Seed = 0,
-    domain: Domain = None,
-    round_to: RoundTo = None,
-    weights: Weights = None,
-    drop_missing: DropMissing = False,
+    options: AssessmentOptions,
     out: Annotated[
         Path | None, typer.Option(help="A folder for classes and records, and the picture of contributions.")
     ] = None,
@@ -60,23 +38,16 @@ def assess(
     """
     if file_format not in ("csv", "parquet"):
         raise InputError(f"--format {file_format}: choose csv or parquet.")
-    result = assessment_from(
-        people,
-        confidential=confidential,
-        keys=keys,
-        domain=domain,
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-        technique=technique,
-        known=known,
-        eps=eps,
-        seed=seed,
-    )
+    result = options.assessment()
     summary = result.summary
     written = [] if out is None else _write(result, out, file_format)
     if as_json:
-        print(json.dumps({**summary, "seed": seed, "dropped": result.people.dropped}, indent=2))
+        beside = {
+            "seed": options.seed,
+            "dropped": result.people.dropped,
+            "notes": result.release.notes(result.known),
+        }
+        print(json.dumps({**summary, **beside}, indent=2))
         return
     _print(result, summary, written)
 
@@ -102,6 +73,7 @@ def _write(result: Assessment, folder: Path, file_format: str) -> list[Path]:
 
 def _print(result: Assessment, summary: dict[str, Any], written: list[Path]) -> None:
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(highlight=False)
     knowing = ", ".join(result.known) or "nothing"
@@ -111,6 +83,8 @@ def _print(result: Assessment, summary: dict[str, Any], written: list[Path]) -> 
     )
     if result.people.dropped:
         console.print(f"{result.people.dropped:,} rows without a confidential value were left out.")
+    for note in result.release.notes(result.known):
+        console.print(Text(note), soft_wrap=True)
     console.print(_figures(result, summary))
     console.print(_riskiest(result))
     if summary.get("contributions"):
@@ -128,7 +102,7 @@ def _figures(result: Assessment, summary: dict[str, Any]) -> Any:
         title="What is left to find out, for a random person (less is riskier)", title_justify="left"
     )
     for column in ("", "mean", "least", "5 % below", "no release", "as it is", "left"):
-        table.add_column(column, justify="left" if not column else "right", no_wrap=not column)
+        table.add_column(column, justify="left" if not column else "right", no_wrap=bool(column))
     record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
     for name, label in (
         ("h0", "H0, bits (exact value)"),
@@ -138,14 +112,19 @@ def _figures(result: Assessment, summary: dict[str, Any]) -> Any:
         figure = record[name]
         table.add_row(
             label,
-            f"{figure['mean']:.4g}",
-            f"{figure['min']:.4g}",
-            f"{figure['q05']:.4g}",
-            f"{prior[name]:.4g}",
-            f"{bare[name]:.4g}",
+            _number(figure["mean"]),
+            _number(figure["min"]),
+            _number(figure["q05"]),
+            _number(prior[name]),
+            _number(bare[name]),
             f"{summary['left'][name]:.1%}",
         )
     return table
+
+
+def _number(value: float) -> str:
+    """Four digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _riskiest(result: Assessment) -> Any:
@@ -154,7 +133,8 @@ def _riskiest(result: Assessment) -> Any:
 
     table = Table(title="The riskiest classes", title_justify="left")
     for column in (*result.known, "people", "H0", "area", *(f"hit within ±{e / 2:g}" for e in result.eps)):
-        table.add_column(Text(column), justify="left" if column in result.known else "right")
+        is_key = column in result.known
+        table.add_column(Text(column), justify="left" if is_key else "right", overflow="fold")
     found, curves = result.posteriors.classes, result.curves
     hits = [curves.hit(e) for e in result.eps]
     worst = result.riskiest(RISKIEST)
@@ -165,7 +145,7 @@ def _riskiest(result: Assessment) -> Any:
     h0, area, sizes = curves.h0, curves.area, result.posteriors.sizes
     for row, c in enumerate(worst):
         keys = [Text("null" if column[row] is None else str(column[row])) for column in decoded]
-        shown = [f"{sizes[c]:,}", f"{h0[c]:.3f}", f"{area[c]:.4g}", *(f"{hit[c]:.3f}" for hit in hits)]
+        shown = [f"{sizes[c]:,}", f"{h0[c]:.3f}", _number(area[c]), *(f"{hit[c]:.3f}" for hit in hits)]
         table.add_row(*keys, *shown)
     return table
 
@@ -195,6 +175,25 @@ def _print_sentences(console: Console, result: Assessment, summary: dict[str, An
             f"(without the release {summary['prior']['hit'][e]:.3f}).",
             soft_wrap=True,
         )
+    if "control" in summary:
+        _print_control(console, summary["control"])
     largest = int(np.max(result.posteriors.sizes))
     alone = float(np.sum(result.posteriors.sizes == 1) / len(result.people))
     console.print(f"{alone:.1%} of the people are alone in their class; the largest class has {largest:,}.")
+
+
+def _print_control(console: Console, control: dict[str, Any]) -> None:
+    of_people, further = control["people"], control["beyond"]
+    for e, hit in control["true_hit"].items():
+        exactly = "exactly" if e == 0 else f"within ±{e / 2:g}"
+        console.print(
+            f"Of {control['records']:,} people who were not in the data it is {exactly} right for {hit:.3f}, of "
+            f"those in it for {of_people['true_hit'][e]:.3f}.",
+            soft_wrap=True,
+        )
+    console.print(
+        f"The true value surprises her by {of_people['surprise']:.3f} bits for those in the data and by "
+        f"{control['surprise']:.3f} for the others: {further['surprise']:.3f} bits are learnt beyond what is learnt of "
+        "anyone.",
+        soft_wrap=True,
+    )

@@ -8,38 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.cli.people_options import (
-    Confidential,
-    Domain,
-    DropMissing,
-    Keys,
-    Known,
-    PeopleFile,
-    RoundTo,
-    Seed,
-    Weights,
-    names,
-    people_from,
-)
+from equivoc.cli.people_options import ReleaseOptions, with_options
 
 if TYPE_CHECKING:
     from equivoc.models.file_measures import Measure
 
 
+@with_options(ReleaseOptions)
 def measures(
-    people: PeopleFile,
-    confidential: Confidential,
-    keys: Keys,
-    technique: Annotated[
-        str | None,
-        typer.Option(help="Such as sampling:fraction=0.1; without one, the file as it is."),
-    ] = None,
-    known: Known = None,
-    seed: Seed = 0,
-    domain: Domain = None,
-    round_to: RoundTo = None,
-    weights: Weights = None,
-    drop_missing: DropMissing = False,
+    options: ReleaseOptions,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """The classic measures of disclosure risk that apply, from k-anonymity to SUDA, and what each value means here.
@@ -47,25 +24,16 @@ def measures(
     Example: equivoc measures people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
     from equivoc.models.measures import measure_rows
-    from equivoc.techniques.notation import technique_from
 
-    chosen = None if technique is None else technique_from(technique)
-    file = people_from(
-        people,
-        confidential=confidential,
-        keys=keys,
-        domain=domain,
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-    )
-    asked = None if known is None else names(known)
-    rows = measure_rows(file, None if chosen is None else chosen.release(file, seed), known=asked)
+    chosen = options.chosen()
+    people = options.read()
+    as_it_is = options.technique is None and options.release is None
+    release = None if as_it_is else chosen.release(people, options.seed)
+    rows = measure_rows(people, release, known=options.asked(people))
     if as_json:
         told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
-        print(
-            json.dumps({"technique": technique, "seed": seed, "measures": told}, indent=2, ensure_ascii=False)
-        )
+        found = {"technique": chosen.notation, "seed": options.seed, "measures": told}
+        print(json.dumps(found, indent=2, ensure_ascii=False))
         return
     _print(rows)
 

@@ -1,9 +1,13 @@
-"""The options by which commands are told about a file of people."""
+"""The options by which commands are told about a file of people and what was released of it."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,86 +16,122 @@ from equivoc.errors import InputError
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
     from equivoc.study.assess import Assessment
-
-PeopleFile = Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
-Confidential = Annotated[str, typer.Option(help="The confidential column (numbers).")]
-Keys = Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
-Domain = Annotated[
-    str | None,
-    typer.Option(help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."),
-]
-RoundTo = Annotated[float | None, typer.Option(help="Round confidential values to the nearest multiple.")]
-Weights = Annotated[str | None, typer.Option(help="A column of survey weights.")]
-DropMissing = Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")]
-
-TechniqueNotation = Annotated[
-    str, typer.Option(help="Such as unprotected, sampling:fraction=0.1, query-restriction:size=8.")
-]
-Known = Annotated[
-    str | None,
-    typer.Option(help="The keys that the intruder knows, separated by commas; all unless given."),
-]
-Eps = Annotated[
-    str | None, typer.Option(help="Tolerances for hit rates, in the confidential attribute's unit: 5,10.")
-]
-Seed = Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)]
+    from equivoc.techniques.technique import Technique
 
 
-def people_from(
-    path: Path,
-    *,
-    confidential: str,
-    keys: str,
-    domain: str | None,
-    round_to: float | None,
-    weights: str | None,
-    drop_missing: bool,
-) -> Microdata:
-    """The people that the options describe."""
-    from equivoc.data.microdata import read
+@dataclass(frozen=True)
+class ReleaseOptions:
+    """A file of people, and what was released of it, as the options of a command describe them."""
 
-    return read(
-        path,
-        confidential=confidential,
-        keys=names(keys),
-        domain=None if domain is None else domain_values(domain),
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-    )
+    people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
+    confidential: Annotated[str, typer.Option(help="The confidential column (numbers).")]
+    keys: Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
+    technique: Annotated[
+        str | None, typer.Option(help="Such as unprotected (default), sampling:fraction=0.1.")
+    ] = None
+    release: Annotated[
+        Path | None,
+        typer.Option(help="A released file to assess instead of a technique: masked or synthetic."),
+    ] = None
+    matching: Annotated[
+        str | None,
+        typer.Option(
+            help="How records of --release are linked to people: exact (default), nearest, probable."
+        ),
+    ] = None
+    known: Annotated[
+        str | None,
+        typer.Option(help="The keys that the intruder knows, separated by commas; all unless given."),
+    ] = None
+    seed: Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)] = 0
+    domain: Annotated[
+        str | None,
+        typer.Option(
+            help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."
+        ),
+    ] = None
+    round_to: Annotated[
+        float | None, typer.Option(help="Round confidential values to the nearest multiple.")
+    ] = None
+    weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
+    drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
+
+    def chosen(self) -> Technique:
+        """The technique in words, or the released file."""
+        from equivoc.techniques.notation import technique_from
+        from equivoc.techniques.released_file import ReleasedFile
+
+        if self.release is None:
+            if self.matching is not None:
+                raise InputError(
+                    "--matching says how the records of --release are linked: give --release as well."
+                )
+            return technique_from("unprotected" if self.technique is None else self.technique)
+        if self.technique is not None:
+            raise InputError("--technique and --release are both given: give the one that is to be assessed.")
+        return ReleasedFile(self.release, matching="exact" if self.matching is None else self.matching)
+
+    def read(self, *, control: Path | None = None) -> Microdata:
+        """The people; or others, in a file of the same columns."""
+        from equivoc.data.microdata import read
+
+        return read(
+            self.people if control is None else control,
+            confidential=self.confidential,
+            keys=names(self.keys),
+            domain=None if self.domain is None or control is not None else domain_values(self.domain),
+            round_to=self.round_to,
+            weights=self.weights if control is None else None,
+            drop_missing=self.drop_missing,
+        )
+
+    def asked(self, people: Microdata) -> list[str]:
+        """The keys that the intruder knows."""
+        return list(people.keys) if self.known is None else names(self.known)
 
 
-def assessment_from(
-    path: Path,
-    *,
-    confidential: str,
-    keys: str,
-    domain: str | None,
-    round_to: float | None,
-    weights: str | None,
-    drop_missing: bool,
-    technique: str,
-    known: str | None,
-    eps: str | None,
-    seed: int,
-) -> Assessment:
-    """The assessment that the options describe; what is wrong with the words is said before the file is read."""
-    from equivoc.study.assess import assess
-    from equivoc.techniques.notation import technique_from
+@dataclass(frozen=True)
+class AssessmentOptions(ReleaseOptions):
+    """All that an assessment is told."""
 
-    chosen = technique_from(technique)
-    tolerances = None if eps is None else numbers("--eps", eps)
-    people = people_from(
-        path,
-        confidential=confidential,
-        keys=keys,
-        domain=domain,
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-    )
-    asked = names(known) if known is not None else list(people.keys)
-    return assess(people, chosen, known=asked, seed=seed, eps=tolerances)
+    eps: Annotated[
+        str | None,
+        typer.Option(help="Tolerances for hit rates, in the confidential attribute's unit: 5,10."),
+    ] = None
+    control: Annotated[
+        Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
+    ] = None
+
+    def assessment(self) -> Assessment:
+        """The assessment; what is wrong with the words is said before a file is read."""
+        from equivoc.study.assess import assess
+
+        chosen = self.chosen()
+        tolerances = None if self.eps is None else numbers("--eps", self.eps)
+        people = self.read()
+        others = None if self.control is None else self.read(control=self.control)
+        return assess(
+            people, chosen, known=self.asked(people), seed=self.seed, eps=tolerances, control=others
+        )
+
+
+def with_options(kind: type[ReleaseOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command whose first parameter is a ``kind``: on the command line it has the kind's options, then its own."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        shared = inspect.signature(kind, eval_str=True).parameters
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+
+        @wraps(command)
+        def told(**given: Any) -> None:
+            command(kind(**{name: given.pop(name) for name in shared}), **given)
+
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
+        told.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        told.__annotations__ = {p.name: p.annotation for p in parameters}
+        return told
+
+    return decorate
 
 
 def names(text: str) -> list[str]:

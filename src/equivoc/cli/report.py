@@ -8,36 +8,14 @@ from typing import Annotated
 
 import typer
 
-from equivoc.cli.people_options import (
-    Confidential,
-    Domain,
-    DropMissing,
-    Eps,
-    Keys,
-    Known,
-    PeopleFile,
-    RoundTo,
-    Seed,
-    TechniqueNotation,
-    Weights,
-    assessment_from,
-)
+from equivoc.cli.people_options import AssessmentOptions, with_options
 from equivoc.errors import InputError
 from equivoc.files import replacing
 
 
+@with_options(AssessmentOptions)
 def report(
-    people: PeopleFile,
-    confidential: Confidential,
-    keys: Keys,
-    technique: TechniqueNotation = "unprotected",
-    known: Known = None,
-    eps: Eps = None,
-    seed: Seed = 0,
-    domain: Domain = None,
-    round_to: RoundTo = None,
-    weights: Weights = None,
-    drop_missing: DropMissing = False,
+    options: AssessmentOptions,
     out: Annotated[Path, typer.Option(help="The page's file.")] = Path("report.html"),
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the same facts as JSON into this file.")
@@ -63,19 +41,7 @@ def report(
             raise InputError(f"{path} cannot be written: {path.parent} is not a folder.")
         if path.is_dir():
             raise InputError(f"{path} cannot be written: it is a folder.")
-    result = assessment_from(
-        people,
-        confidential=confidential,
-        keys=keys,
-        domain=domain,
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-        technique=technique,
-        known=known,
-        eps=eps,
-        seed=seed,
-    )
+    result = options.assessment()
     from equivoc.report.page import facts_of, render, write_page
 
     facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)

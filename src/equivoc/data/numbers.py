@@ -114,11 +114,20 @@ def as_domain(domain: Iterable[Any]) -> Floats:
     return np.unique(values + 0.0)
 
 
-def place(numbers: Floats, domain: Floats) -> NDArray[np.int32] | Misfit:
-    """Each number's position in the domain, or those that are not in it."""
+def nearest_places(numbers: Floats, domain: Floats) -> NDArray[np.int64]:
+    """The position in the domain of the value nearest to each number; of two equally near, the lower.
+
+    >>> nearest_places(np.array([-3.0, 15.0, 15.1, 99.0]), np.array([10.0, 20.0])).tolist()
+    [0, 0, 1, 1]
+    """
     right = np.clip(np.searchsorted(domain, numbers), 1, max(domain.size - 1, 1))
     nearer = numbers - domain[right - 1] <= np.abs(domain[np.minimum(right, domain.size - 1)] - numbers)
-    at = np.minimum(np.where(nearer, right - 1, right), domain.size - 1)
+    return np.minimum(np.where(nearer, right - 1, right), domain.size - 1)
+
+
+def place(numbers: Floats, domain: Floats) -> NDArray[np.int32] | Misfit:
+    """Each number's position in the domain, or those that are not in it."""
+    at = nearest_places(numbers, domain)
     outside = np.flatnonzero(np.abs(domain[at] - numbers) > _CLOSE * np.abs(numbers))
     if outside.size:
         return Misfit(outside, "is not in the domain")

@@ -91,8 +91,10 @@ class HeldRecords:
         return None
 
 
-def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missing: bool) -> HeldRecords:
-    """Read the columns once; the last of ``names`` is the confidential one."""
+def held_columns(
+    table: Table, names: Sequence[str], *, raw: Sequence[str] = ()
+) -> tuple[dict[str, Column], dict[str, pa.ChunkedArray]]:
+    """The named columns as levels and codes, a CSV file's as text, and those in ``raw`` as they are; read once."""
     import pyarrow as pa
 
     encoders = {name: Encoder(name) for name in names}
@@ -107,6 +109,14 @@ def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missin
         name: pa.chunked_array(pieces) if pieces else pa.chunked_array([], pa.null())
         for name, pieces in collected.items()
     }
+    return columns, raws
+
+
+def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missing: bool) -> HeldRecords:
+    """The last of ``names`` is the confidential one."""
+    import pyarrow as pa
+
+    columns, raws = held_columns(table, names, raw=raw)
     if isinstance(table, CsvTable):
         columns = {name: c if name == names[-1] else typed(c) for name, c in columns.items()}
     confidential = columns[names[-1]]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 
 
@@ -50,6 +51,22 @@ class Release(ABC):
     @abstractmethod
     def of_classes(self, classes: Classes) -> Posteriors:
         """Linkage and channel for classes that were counted already."""
+
+    def of_others(self, classes: Classes) -> Posteriors:
+        """The same for classes of other people, who may have nothing to do with the release (a control group)."""
+        raise InputError(
+            f"a control group cannot be assessed with a {type(self).__name__}; hand the table that is released to "
+            "ReleasedFile."
+        )
+
+    @property
+    def assumption(self) -> str:
+        """What the intruder is taken to know about the making of the release."""
+        return "She knows how the release was made."
+
+    def notes(self, known: Sequence[str]) -> list[str]:
+        """What whoever reads the figures for these keys should know of how the release was read; a sentence each."""
+        return []
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,39 +11,27 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equivoc.measure.window_kernels import (
-    phi,
-    prefix_costs,
-    starts_within,
-    window_start_boundaries,
-)
+from equivoc.measure.logarithm_kernels import phi
+from equivoc.measure.partition_kernels import least_partition
 
 
 @njit(cache=True, nogil=True)
 def below(lows, highs, cum, eps, table):
     """A lower bound of H(ε) in nats, and the locally heaviest windows as (first group, group after the last)."""
-    first = starts_within(lows, highs, eps)
-    cost, origin, _ = prefix_costs(cum, first, window_start_boundaries(first), table)
-    n = len(lows)
-    windows = 0
-    i = n
-    while i > 0:
-        i = origin[i]
-        windows += 1
+    cost, boundaries = least_partition(cum, lows, highs, eps, table)
+    boundaries = boundaries[::-1]
+    windows = len(boundaries) - 1
     peaks = np.empty((windows, 2), np.int64)
     found = 0
-    after = -1.0
-    i = n
-    while i > 0:
-        j = origin[i]
-        mass = cum[i] - cum[j]
-        before = cum[j] - cum[origin[j]] if j > 0 else -1.0
+    before = -1.0
+    for w in range(windows):
+        mass = cum[boundaries[w + 1]] - cum[boundaries[w]]
+        after = cum[boundaries[w + 2]] - cum[boundaries[w + 1]] if w + 1 < windows else -1.0
         if mass >= after and mass > before:
-            peaks[found, 0], peaks[found, 1] = j, i
+            peaks[found, 0], peaks[found, 1] = boundaries[w], boundaries[w + 1]
             found += 1
-        after = mass
-        i = j
-    return cost[n], peaks[:found][::-1].copy()
+        before = mass
+    return cost, peaks[:found]
 
 
 @njit(cache=True, nogil=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -88,7 +89,7 @@ class Curve:
             reach = asked + np.minimum(self._distribution.rounding, TIE_SHARE * asked)
             found = entropies[np.searchsorted(epsilons, reach, side="right") - 1]
         else:
-            found = np.array([exact_entropy(self._distribution, self._cumulative, float(e)) for e in asked])
+            found = np.array([exact_entropy(self._distribution, float(e)) for e in asked])
         return float(found[0]) if np.ndim(eps) == 0 else found
 
     @overload
@@ -106,19 +107,16 @@ class Curve:
 
     def windows(self, eps: float) -> list[Window]:
         """An optimal partition at ε: windows of values at most ε apart whose masses have entropy H(ε)."""
-        from equivoc.measure import window_kernels as kernels
+        from equivoc.measure.partition_kernels import least_partition
+        from equivoc.measure.window_kernels import reach
 
         x, p = self._distribution.values, self._distribution.probabilities
-        first = kernels.window_starts(x, x, one_tolerance("eps", eps))
-        wanted = kernels.window_start_boundaries(first)
-        _, origin, _ = kernels.prefix_costs(self._cumulative, first, wanted, overtaking_table())
-        windows = []
-        end = len(x)
-        while end > 0:
-            start = int(origin[end])
-            windows.append(Window(float(x[start]), float(x[end - 1]), float(p[start:end].sum())))
-            end = start
-        return windows[::-1]
+        limit = reach(x[0], x[-1], one_tolerance("eps", eps))
+        _, boundaries = least_partition(self._cumulative, x, x, limit, overtaking_table())
+        return [
+            Window(float(x[start]), float(x[end - 1]), float(p[start:end].sum()))
+            for start, end in pairwise(boundaries[::-1].tolist())
+        ]
 
     def plot(self) -> altair.Chart:
         """H(ε) as a step chart; ``.save("x.png")`` or ``"x.svg"`` works offline."""

@@ -12,13 +12,8 @@ import numpy as np
 from numba import njit
 
 from equivoc.measure.distribution import TIE_SHARE
-from equivoc.measure.window_kernels import (
-    phi,
-    prefix_costs,
-    starts_within,
-    widest_window,
-    window_start_boundaries,
-)
+from equivoc.measure.logarithm_kernels import phi
+from equivoc.measure.partition_kernels import least_partition, widest_window
 
 SMALL = 256
 """Up to this many values the plain recurrence over a table of φ beats the near-linear search."""
@@ -93,9 +88,8 @@ def level_at(x, cum, d, rounding, table, overtaking, cost, width):
     limit = d + min(rounding, TIE_SHARE * d)
     if len(x) <= SMALL:
         return _plain_level(x, table, limit, cost, width)
-    first = starts_within(x, x, limit)
-    costs, origin, _ = prefix_costs(cum, first, window_start_boundaries(first), overtaking)
-    return costs[len(x)], widest_window(x, x, origin)
+    level, boundaries = least_partition(cum, x, x, limit, overtaking)
+    return level, widest_window(x, x, boundaries)
 
 
 @njit(cache=True, nogil=True)

@@ -43,10 +43,7 @@ class Distribution:
     @property
     def cumulative(self) -> Floats:
         """P_0 = 0, P_1, …, P_n: the running sums of the probabilities."""
-        sums = np.empty(len(self.values) + 1)
-        sums[0] = 0.0
-        np.cumsum(self.probabilities, out=sums[1:])
-        return sums
+        return running_sums(self.probabilities)
 
     @property
     def shannon(self) -> float:
@@ -67,7 +64,8 @@ class Distribution:
             raise InputError(f"values has {len(x)} entries but probabilities has {len(p)}; give one each.")
         if len(x) == 0:
             raise InputError("values is empty; give at least one value with its probability.")
-        if p.min() < 0:
+        least = p.min()
+        if least < 0:
             i = int(np.argmax(p < 0))
             raise InputError(f"probabilities[{i}] is {p[i]:g}; probabilities must be 0 or more.")
         with np.errstate(over="ignore"):
@@ -77,12 +75,20 @@ class Distribution:
                 f"probabilities sum to {total:.12g}, not to 1 (within {SUM_TOLERANCE:g}); "
                 "divide them by their sum if they are weights."
             )
-        if p.min() == 0.0:
+        if least == 0.0:
             x, p = x[p > 0], p[p > 0]
         if not np.all(x[1:] > x[:-1]):
             x, p = _sorted_and_merged(x, p)
         check_spread(x)
         return cls(x, p)
+
+
+def running_sums(probabilities: Floats) -> Floats:
+    """0, and the sum of the first 1, 2, … of them."""
+    sums = np.empty(len(probabilities) + 1)
+    sums[0] = 0.0
+    np.cumsum(probabilities, out=sums[1:])
+    return sums
 
 
 def check_spread(ascending: Floats) -> None:

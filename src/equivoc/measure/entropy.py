@@ -8,11 +8,12 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.measure.distribution import Distribution, Floats, one_tolerance
+from equivoc.measure.distribution import Distribution, Floats, one_tolerance, running_sums
 from equivoc.measure.overtaking import overtaking_table
+from equivoc.measure.parallel import cores
 
 NATS_PER_BIT = log(2.0)
-TWO_THREADS_FROM = 150_000
+TWO_THREADS_FROM = 40_000
 """Below this many values, starting a second thread costs more than it saves."""
 
 
@@ -33,53 +34,85 @@ def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float
     """
     at = one_tolerance("eps", eps)
     distribution = Distribution.of(values, probabilities)
-    return exact_entropy(distribution, distribution.cumulative, at)
+    return exact_entropy(distribution, at)
 
 
-def exact_entropy(distribution: Distribution, cumulative: Floats, eps: float) -> float:
+def exact_entropy(distribution: Distribution, eps: float) -> float:
     """H(ε) in bits of a checked distribution."""
-    from equivoc.measure import window_kernels as kernels
+    from equivoc.measure.partition_kernels import least_cost
+    from equivoc.measure.window_kernels import reach
 
     x = distribution.values
     if eps == 0.0:
         return distribution.shannon
-    limit = kernels.reach(x[0], x[-1], eps)
+    limit = reach(x[0], x[-1], eps)
     if x[-1] - x[0] <= limit:
         return 0.0
-    if len(x) >= TWO_THREADS_FROM:
-        return _from_both_ends(x, cumulative, limit)
-    first = kernels.starts_within(x, x, limit)
-    wanted = kernels.window_start_boundaries(first)
-    return _bits(kernels.prefix_costs(cumulative, first, wanted, overtaking_table())[0][-1])
+    if len(x) >= TWO_THREADS_FROM and cores() > 1:
+        nats = _from_both_ends(x, distribution.probabilities, limit)
+    else:
+        nats = least_cost(distribution.cumulative, x, x, limit, overtaking_table())
+    return max(float(nats) / NATS_PER_BIT, 0.0)
 
 
-def _from_both_ends(x: Floats, cumulative: Floats, limit: float) -> float:
-    """H in bits: the optimal prefixes and the optimal suffixes meet in the middle; neither needs the other."""
-    from equivoc.measure import window_kernels as kernels
+def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
+    """H in nats: the best prefixes and the best suffixes meet around the middle; neither needs the other.
 
-    table = overtaking_table()
-    middle = len(x) // 2
-    # The boundary at which the last window across the middle ends.
-    end = middle - 1 + kernels.values_within(x[middle - 1 :], limit)
+    No window reaches from before the boundary ``low`` to beyond ``high``, so every partition has a boundary between.
+    """
+    n = len(x)
+    middle = n // 2
+    low = (middle + int(np.searchsorted(x, x[middle] - limit))) // 2
+    high = _reached(x, low, limit)
+    top, bottom = _reached(x, high, limit), _reached_back(x, low, limit)
 
-    def suffixes() -> Floats:
-        backwards = np.ascontiguousarray(-x[: middle - 1 : -1])
-        masses = cumulative[-1] - cumulative[: middle - 1 : -1]
-        first = kernels.starts_within(backwards, backwards, limit)
-        wanted = kernels.window_start_boundaries(first)
-        wanted[len(x) - end :] = True  # windows across the middle may end there
-        cost: Floats = kernels.prefix_costs(masses, first, wanted, table)[0]
-        return cost[::-1]
+    def suffixes() -> tuple[Floats, Floats]:
+        backwards = -x[bottom:][::-1]
+        return _costs_between(backwards, p[bottom:][::-1], limit, n - high, n - low)
 
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(suffixes)
-        first = kernels.starts_within(x[:end], x[:end], limit)
-        wanted = kernels.window_start_boundaries(first)
-        wanted[middle] = True
-        cost, _, tight = kernels.prefix_costs(cumulative[: middle + 1], first, wanted, table)
-        nats = kernels.join_halves(cost, tight, cumulative[: end + 1], first, coming.result(), table)
-    return _bits(nats)
+        start_cost, end_cost = _costs_between(x[:top], p[:top], limit, low, high)
+        # What is a start seen from the left is an end seen from the right.
+        mirrored_start_cost, mirrored_end_cost = coming.result()
+    return float(
+        min((start_cost + mirrored_end_cost[::-1]).min(), (end_cost + mirrored_start_cost[::-1]).min())
+    )
 
 
-def _bits(nats: float) -> float:
-    return max(float(nats) / NATS_PER_BIT, 0.0)
+def _reached(x: Floats, boundary: int, limit: float) -> int:
+    """The furthest boundary that a window from ``boundary`` on reaches, or one a little beyond."""
+    if boundary == len(x):
+        return boundary
+    reached = int(np.searchsorted(x, x[boundary] + limit, side="right"))
+    while reached < len(x) and x[reached] - x[boundary] <= limit:  # the sum was rounded
+        reached += 1
+    return reached
+
+
+def _reached_back(x: Floats, boundary: int, limit: float) -> int:
+    """The furthest boundary that a window which ends at ``boundary`` reaches back to, or one a little beyond."""
+    if boundary == 0:
+        return boundary
+    reached = int(np.searchsorted(x, x[boundary - 1] - limit))
+    while reached > 0 and x[boundary - 1] - x[reached - 1] <= limit:  # the difference was rounded
+        reached -= 1
+    return reached
+
+
+def _costs_between(x: Floats, p: Floats, limit: float, low: int, high: int) -> tuple[Floats, Floats]:
+    """Least costs in nats of the prefixes that end at the boundaries low … high: as starts, and as ends."""
+    from equivoc.measure.prefix_kernels import least_costs
+    from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
+
+    doubles, integers = np.empty((DOUBLES, len(x) + 2)), np.empty((INTEGERS, len(x) + 2), np.int32)
+    starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
+        running_sums(p), x, x, limit, overtaking_table(), high, doubles, integers
+    )
+    found = []
+    for boundaries, costs in ((starts, start_cost), (ends, end_cost)):
+        every = np.full(high - low + 1, np.inf)
+        asked = slice(*np.searchsorted(boundaries, (low, high + 1)))
+        every[boundaries[asked] - low] = costs[asked]
+        found.append(every)
+    return found[0], found[1]

@@ -140,7 +140,7 @@ class Curves:
         from equivoc.measure.window_kernels import window_starts
 
         grid, table, which = self.values, self._rows.matrix(), self._distinct
-        starts = np.stack([window_starts(grid, grid, e)[1:-1] for e in self.epsilons[:-1]])
+        starts = np.stack([window_starts(grid, e)[1:] for e in self.epsilons[:-1]])
         steps = np.diff(self.epsilons)
         h0, area = np.empty(len(which)), np.empty(len(which))
         most = int(self._rows.totals.max())

@@ -10,14 +10,9 @@ from numba import njit
 
 from equivoc.measure.descent_kernels import SMALL, descend
 from equivoc.measure.distribution import TIE_ROUNDING
-from equivoc.measure.window_kernels import (
-    best_window,
-    phi,
-    prefix_costs,
-    reach,
-    window_start_boundaries,
-    window_starts,
-)
+from equivoc.measure.logarithm_kernels import phi
+from equivoc.measure.partition_kernels import least_cost
+from equivoc.measure.window_kernels import best_window, reach
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -233,9 +228,7 @@ def sparse_entropies(weights, positions, bounds, totals, which, grid, room, over
             if x[s - 1] - x[0] <= limit:
                 out[q, e] = 0.0
             elif s > 64:
-                first = window_starts(x[:s], x[:s], eps[e])
-                wanted = window_start_boundaries(first)
-                out[q, e] = prefix_costs(cum[: s + 1], first, wanted, overtaking)[0][s] / NATS
+                out[q, e] = least_cost(cum[: s + 1], x[:s], x[:s], limit, overtaking) / NATS
             else:
                 cost[0] = 0.0
                 k = 0

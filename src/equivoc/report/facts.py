@@ -89,6 +89,8 @@ def assessment_facts(
         "known": result.known,
         "figures": figures,
         "hits": hits,
+        "control": _control(summary),
+        "notes": result.release.notes(result.known),
         "shown_hit": shown,
         "curve": _curve(result, prior, unprotected),
         "knowledge": risk_by_knowledge(result),
@@ -97,8 +99,13 @@ def assessment_facts(
         "contributions": _contributions(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
         "measures": _measures(result),
-        "methods": [{"term": term, "meaning": meaning} for term, meaning in wording.METHODS],
+        "methods": [
+            {"term": term, "meaning": meaning}
+            for term, meaning in wording.METHODS
+            if term != wording.CONTROL or "control" in summary
+        ],
         "assumptions": wording.assumptions(
+            mechanism=result.release.assumption,
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
             weights=people.weights is not None,
             given_domain=f"{len(people.values):,} values from {low} to {high}",
@@ -183,6 +190,34 @@ def _hits(result: Assessment) -> list[dict[str, Any]]:
         }
         for eps in result.eps
     ]
+
+
+def _control(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """How near the truth she is for people who were not in the data, beside those who were; None without them."""
+    if "control" not in summary:
+        return None
+    control = summary["control"]
+    people, further = control["people"], control["beyond"]
+    return {
+        "records": control["records"],
+        "h0": control["h0"],
+        "area": control["area"],
+        "hits": [
+            {
+                "eps": eps,
+                "within": eps / 2,
+                "people": people["true_hit"][eps],
+                "control": hit,
+                "beyond": further["true_hit"][eps],
+            }
+            for eps, hit in control["true_hit"].items()
+        ],
+        **{
+            name: {"people": people[name], "control": control[name], "beyond": further[name]}
+            for name in ("truth", "surprise")
+        },
+        "sentence": wording.control_sentence(control["records"], people["surprise"], control["surprise"]),
+    }
 
 
 def _curve(result: Assessment, prior: Curves, unprotected: Curves) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from equivoc.models.phrases import listed
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
 """By how much the area falls, and what that is called: below a quarter little, from a half on most."""
 
+CONTROL = "Control group"
 METHODS = (
     (
         "H(ε)",
@@ -42,6 +43,13 @@ METHODS = (
         "Baselines",
         "“without the release” is what the intruder expects beforehand; “published as it is” is what she would have "
         "if the file were released unchanged. “Left” is a figure divided by the one without the release.",
+    ),
+    (
+        CONTROL,
+        "people who were not in the data. What the release tells about them it tells about anyone, and is no breach of "
+        "someone's confidence; the difference is what those in the data give away by being in it. Surprise is the mean "
+        "of −log2 of the probability that the intruder gives to the true value, in bits, one hundredth of her belief "
+        "being spread evenly over all values. Lower is riskier.",
     ),
     (
         "Contributions",
@@ -106,6 +114,20 @@ def beside_sentence(hit: dict[str, Any]) -> str:
     )
 
 
+def control_sentence(records: int, people: float, control: float) -> str:
+    """What is learnt about those in the data beyond what is learnt about anyone.
+
+    >>> control_sentence(100, 1.5, 2.0)
+    'The true value surprises her by 1.50 bits for those in the data and by 2.00 bits for 100 people who were not in \
+it: 0.50 bits are learnt about those in the data beyond what is learnt about anyone.'
+    """
+    return (
+        f"The true value surprises her by {people:.2f} bits for those in the data and by {control:.2f} bits for "
+        f"{records:,} people who were not in it: {control - people:.2f} bits are learnt about those in the data beyond "
+        "what is learnt about anyone."
+    )
+
+
 def verdict_words(given_away: float) -> str:
     return next(words for below, words in VERDICTS if given_away < below)
 
@@ -130,7 +152,7 @@ def verdict_sentence(left: float, left_unprotected: float) -> str:
     )
 
 
-def assumptions(*, uniform_prior: bool, weights: bool, given_domain: str) -> list[str]:
+def assumptions(*, mechanism: str, uniform_prior: bool, weights: bool, given_domain: str) -> list[str]:
     told = [
         "The target is in the file, and the intruder knows how many people of the file agree with what she knows.",
         "She knows the true values of the known keys; a missing key is a value like any other.",
@@ -138,7 +160,7 @@ def assumptions(*, uniform_prior: bool, weights: bool, given_domain: str) -> lis
         "Without the release she holds all of these equally likely."
         if uniform_prior
         else "Without the release she expects the distribution that was given as publicly known.",
-        "She knows how the release was made.",
+        mechanism,
     ]
     if weights:
         told.append("Survey weights are not used: the figures are about the people of the file.")

@@ -18,6 +18,7 @@ from equivoc.measure.distribution import tolerances
 from equivoc.measure.many import Curves, curves
 from equivoc.study.contribution import contribution_chart, contributions
 from equivoc.study.spread import spread
+from equivoc.study.truth import beyond, control_people, true_hits, truth_figures
 from equivoc.study.way_out import Reported
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile
@@ -48,6 +49,8 @@ class Assessment(Reported):
     """What the intruder believes without the release."""
     seed: int | None = None
     """What the release was drawn with; None where a release made before was assessed."""
+    control: Microdata | None = field(default=None, repr=False)
+    """People who were not in the data: what is learnt about them is learnt about anyone."""
 
     @cached_property
     def posteriors(self) -> Posteriors:
@@ -70,14 +73,7 @@ class Assessment(Reported):
     @cached_property
     def _true_hits(self) -> dict[float, Floats]:
         """Per class: the share of its people whose true value lies in the intruder's best window."""
-        counts, values = self.posteriors.classes.counts, self.people.values
-        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        at = values[counts.indices]
-        shares = {}
-        for e, (_, low, high) in self._best_windows.items():
-            held = counts.data * ((at >= low[row]) & (at <= high[row]))
-            shares[e] = np.bincount(row, weights=held, minlength=counts.shape[0]) / self.posteriors.sizes
-        return shares
+        return true_hits(self.posteriors.classes, self._best_windows)
 
     @cached_property
     def means(self) -> dict[str, Any]:
@@ -127,7 +123,24 @@ class Assessment(Reported):
         }
         if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
             told["contributions"] = self.contributions
+        if self.control is not None:
+            told["control"] = self._control_figures(self.control)
         return told
+
+    def _control_figures(self, control: Microdata) -> dict[str, Any]:
+        """Per-record means of the control group, and how near the truth she is for them and for those in the data."""
+        posteriors = self.release.of_others(control.classes(list(self.known)))
+        measured = posteriors.curves()
+        of_control = truth_figures(posteriors, {e: measured.best_windows(e) for e in self.eps})
+        of_people = truth_figures(self.posteriors, self._best_windows)
+        return {
+            "records": len(control),
+            "classes": len(posteriors),
+            **_means(measured, self._mean_entropy(measured.area), posteriors.sizes, self.eps),
+            **of_control,
+            "people": of_people,
+            "beyond": beyond(of_people, of_control),
+        }
 
     @cached_property
     def _unprotected(self) -> dict[str, Any]:
@@ -195,12 +208,15 @@ def assess(
     seed: int = 0,
     eps: ArrayLike | None = None,
     prior: ArrayLike | None = None,
+    control: Any = None,
 ) -> Assessment:
     """Measure the risk that a technique, or a release made before, leaves for ``people``.
 
     ``known`` are the keys whose values the intruder knows of her target. ``eps`` are the tolerances at which hit rates
     are wanted (None: 0 and a tenth of the domain's width). ``prior`` is what is publicly known of the confidential
-    attribute without the release: a probability for each value of the domain (None: all equally likely).
+    attribute without the release: a probability for each value of the domain (None: all equally likely). ``control``
+    are people who were not in the data, with the same columns (a Microdata, or what one can be made of): the summary
+    then says how much is learnt about them too, which is no breach of anyone's confidence.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.unprotected import Unprotected
@@ -226,7 +242,8 @@ def assess(
             f"prior has shape {expected.shape}; give one probability for each of the {values} values."
         )
     at = tuple(dict.fromkeys(asked.tolist()))
-    return Assessment(people, release, notation, tuple(known), at, expected, drawn_with)
+    others = None if control is None else control_people(people, control)
+    return Assessment(people, release, notation, tuple(known), at, expected, drawn_with, others)
 
 
 def _means(

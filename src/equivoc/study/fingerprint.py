@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
 from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
+from equivoc.techniques.technique import Technique
 from equivoc.version import __version__
 
 Facts = dict[str, Any]
@@ -34,13 +35,15 @@ def data_facts(people: Microdata) -> Facts:
 
 
 def study_facts(
-    people: Microdata, techniques: Iterable[str], knowledge: Facts, *, replicates: int, seed: int
+    people: Microdata, techniques: Sequence[Technique], knowledge: Facts, *, replicates: int, seed: int
 ) -> Facts:
     """Everything that a study's results depend on."""
+    contents = {each.notation: each.content for each in techniques if each.content is not None}
     return {
         "equivoc": __version__,
         "data": data_facts(people),
-        "techniques": list(techniques),
+        "techniques": [technique.notation for technique in techniques],
+        "contents": contents,
         "knowledge": knowledge,
         "replicates": replicates,
         "seed": seed,
@@ -58,6 +61,10 @@ def differences(stored: Facts, asked: Facts) -> Iterator[str]:
         yield f"it was made by equivoc {stored['equivoc']}, not {asked['equivoc']}"
     yield from _data_differences(stored["data"], asked["data"])
     yield from _technique_differences(stored["techniques"], asked["techniques"])
+    there = stored.get("contents", {})
+    for notation, content in asked.get("contents", {}).items():
+        if there.get(notation, content) != content:
+            yield f"what {notation} names has changed"
     for name in ("known_sizes", "subsets"):
         there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
         if there != here:

@@ -35,7 +35,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.study.study import Study
 from equivoc.study.toml_lines import TomlLines
-from equivoc.techniques.notation import technique_of
+from equivoc.techniques.notation import TECHNIQUES, technique_of
 from equivoc.techniques.technique import Technique
 
 TABLES = ("data", "technique", "study")
@@ -171,6 +171,9 @@ def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any]) -> Iterator[
                 raise wrong(key, f"{name}: {key} is {str(flags[0]).lower()}; give a number or a text.")
         for chosen in product(*grid.values()):
             parameters = dict(zip(grid, chosen, strict=True))
+            for key in TECHNIQUES[name].files if name in TECHNIQUES else ():
+                if isinstance(parameters.get(key), str):
+                    parameters[key] = str(file.parent / parameters[key])
             try:
                 technique = technique_of(name, parameters)
             except InputError as mistake:

@@ -76,9 +76,8 @@ class Study:
     @cached_property
     def made_of(self) -> Facts:
         """Everything that the results depend on, as plain data."""
-        notations = [technique.notation for technique in self.techniques]
         known = self._knowledge.facts()
-        return study_facts(self.people, notations, known, replicates=self.replicates, seed=self.seed)
+        return study_facts(self.people, self.techniques, known, replicates=self.replicates, seed=self.seed)
 
     @property
     def _knowledge(self) -> Knowledge:

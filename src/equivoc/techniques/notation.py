@@ -15,6 +15,7 @@ from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
+from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.suppression import Suppression
@@ -39,6 +40,7 @@ TECHNIQUES: Mapping[str, type[Technique]] = {
         Suppression,
         Swapping,
         Microaggregation,
+        ReleasedFile,
     )
 }
 

@@ -40,6 +40,8 @@ def levels_as_numbers(technique: str, people: Microdata, name: str) -> Floats:
     if name == people.confidential:
         return people.values
     levels = people.decode(name, np.arange(len(people.levels(name)))).drop_null()
+    if not len(levels):  # nulls only
+        return np.empty(0)
     if not (pa.types.is_integer(levels.type) or pa.types.is_floating(levels.type)):
         raise InputError(
             f"{technique}: the key {name!r} holds {levels.type} values; leave it out of on, or give it as numbers."

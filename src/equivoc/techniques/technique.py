@@ -21,6 +21,8 @@ class Technique(ABC):
 
     name: ClassVar[str]
     """What it is called on the command line and in plans."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """The parameters that name files; a plan names them as seen from where it lies."""
 
     @abstractmethod
     def release(self, people: Microdata, rng: Randomness = None) -> Release:
@@ -35,6 +37,11 @@ class Technique(ABC):
             if getattr(self, f.name) != f.default
         ]
         return f"{self.name}:{','.join(given)}" if given else self.name
+
+    @property
+    def content(self) -> str | None:
+        """A digest of what the notation only names, such as a file's content; None if it tells everything."""
+        return None
 
 
 def written(value: object) -> object:

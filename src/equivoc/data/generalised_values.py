@@ -1,0 +1,136 @@
+"""What a released value may be written as, besides itself: a range, a set, masked characters, anything at all."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from math import inf
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_PLAIN_NUMBER = re.compile(_NUMBER)
+_BRACKETS = re.compile(
+    rf"([\[\](])\s*({_NUMBER}|-(?:inf|∞)|)\s*[,;]\s*({_NUMBER}|\+?(?:inf|∞)|)\s*([\])\[])", re.IGNORECASE
+)
+_DASH = re.compile(rf"({_NUMBER})\s*[-–—]\s*({_NUMBER})")
+_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
+_AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
+_MISSING = ("", "NA")
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Nothing is said: ``*``, ``NA``, an empty field."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """All numbers between two ends, which may be infinite."""
+
+    low: float
+    high: float
+    low_open: bool = False
+    high_open: bool = False
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of several values: ``{cook,judge}``."""
+
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text of which each ``*`` hides one character: ``2*``, ``123**``."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A value that stands for itself."""
+
+    text: str
+
+
+Meaning = Anything | Span | OneOf | Masked | Plain
+
+
+def meaning(text: str) -> Meaning | None:
+    """What a released text stands for, whatever the column; None for a range or a set that does not parse.
+
+    >>> meaning("[20,30)")
+    Span(low=20.0, high=30.0, low_open=False, high_open=True)
+    >>> meaning("65+")
+    Span(low=65.0, high=inf, low_open=False, high_open=True)
+    >>> meaning("-5--1") == Span(-5, -1)
+    True
+    >>> meaning("{cook, judge}"), meaning("123**"), meaning("*"), meaning("cook"), meaning("[20,")
+    (OneOf(members=('cook', 'judge')), Masked(text='123**'), Anything(), Plain(text='cook'), None)
+    """
+    text = text.strip()
+    if text in _MISSING or not text.strip("*"):
+        return Anything()
+    if _PLAIN_NUMBER.fullmatch(text):
+        return Plain(text)
+    for read in (_brackets, _dash, _bound, _and_more):
+        found = read(text)
+        if found is not None:
+            return found if _holds_something(found) else None
+    if text[0] == "{":
+        return _members(text)
+    if text[0] in "[]" or (text[0] == "(" and "," in text):
+        return None
+    return Masked(text) if "*" in text else Plain(text)
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text is, if it is one; "inf" and "nan" are words."""
+    return float(text) if _PLAIN_NUMBER.fullmatch(text) else None
+
+
+def _brackets(text: str) -> Span | None:
+    """``[20,30)``, ``(20,30]``, and the same with brackets turned outwards for open ends: ``[20,30[``."""
+    found = _BRACKETS.fullmatch(text)
+    if found is None:
+        return None
+    opening, low, high, closing = found.groups()
+    below, above = as_number(low), as_number(high)
+    return Span(
+        -inf if below is None else below,
+        inf if above is None else above,
+        below is None or opening in "](",
+        above is None or closing in ")[",
+    )
+
+
+def _dash(text: str) -> Span | None:
+    found = _DASH.fullmatch(text)
+    return Span(float(found[1]), float(found[2])) if found else None
+
+
+def _bound(text: str) -> Span | None:
+    found = _BOUND.fullmatch(text)
+    if found is None:
+        return None
+    sign, number = found[1], float(found[2])
+    if sign in (">", ">=", "≥"):
+        return Span(number, inf, sign == ">", True)
+    return Span(-inf, number, True, sign == "<")
+
+
+def _and_more(text: str) -> Span | None:
+    found = _AND_MORE.fullmatch(text)
+    return Span(float(found[1]), inf, False, True) if found else None
+
+
+def _holds_something(span: Span) -> bool:
+    return span.low < span.high or (span.low == span.high and not (span.low_open or span.high_open))
+
+
+def _members(text: str) -> OneOf | None:
+    if len(text) < 3 or text[-1] != "}":
+        return None
+    (members,) = csv.reader([text[1:-1]], skipinitialspace=True)
+    return OneOf(tuple(member.strip() for member in members))

@@ -1,0 +1,113 @@
+"""The values of a released column, each as the stretches of a line on which the true value must lie.
+
+Numbers lie at their value, categories one step apart in the order of the original's levels, null beyond all. A symbol
+(a number, a range, a set, a star) is one or more stretches of that line; it stands for the levels that lie on them.
+Distances to it are distances to the nearest of these levels: ``[20,30)`` over ages in years ends at 29.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+Stretch = tuple[float, float]
+"""The two ends, which belong to it."""
+MOST = float(np.finfo(np.float64).max)
+NULL = float(np.inf)
+"""Where null lies: beyond every number, so that ``>=65`` does not hold it."""
+EVERYWHERE: Stretch = (-MOST, NULL)
+NOWHERE = -1.0
+"""Where a category lies that neither the original nor the released file has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Where the values of a column lie: ``at`` has the original's levels, ascending."""
+
+    name: str
+    numeric: bool
+    at: Floats = field(repr=False)
+    categories: Mapping[str, float] = field(repr=False)
+    """Of a column that is not numeric: the place of each text; the released file's own categories come last."""
+
+    @property
+    def scale(self) -> float:
+        """1 / the range of the original's levels; 0 for categories, which are the same or not."""
+        if not self.numeric:
+            return 0.0
+        finite = self.at[np.isfinite(self.at)]
+        return 1.0 / float(finite[-1] - finite[0]) if len(finite) and finite[-1] > finite[0] else 1.0
+
+    def place(self, levels: pa.Array) -> Floats:
+        """Where these levels lie; they may be other people's."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.numeric:
+            texts = pc.cast(levels, pa.string()).to_pylist()
+            return np.array([NULL if t is None else self.categories.get(t, NOWHERE) for t in texts])
+        if not is_numeric(levels.type) and levels.null_count < len(levels):
+            raise InputError(
+                f"the key {self.name!r} holds {levels.type} values where the original has numbers."
+            )
+        numbers = pc.cast(levels, pa.float64(), safe=False)
+        return np.asarray(pc.fill_null(numbers, NULL).to_numpy(zero_copy_only=False), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Symbols:
+    """A released column: each record's symbol, and the stretches of the line that a symbol stands for."""
+
+    codes: NDArray[np.int64] = field(repr=False)
+    """For each released record, the number of its symbol."""
+    labels: pa.Array = field(repr=False)
+    """How each symbol is written in the released table."""
+    line: Line
+    starts: NDArray[np.int64] = field(repr=False)
+    """Symbol s has the stretches from starts[s] to starts[s + 1] − 1, ascending."""
+    lows: Floats = field(repr=False)
+    highs: Floats = field(repr=False)
+    invented: NDArray[np.bool_] = field(repr=False)
+    """Which symbols are categories that nobody in the original has."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """|s|: how many levels of the original each symbol stands for; of numbers between levels, none."""
+        held = np.searchsorted(self.line.at, self.highs, side="right") - np.searchsorted(
+            self.line.at, self.lows
+        )
+        return np.add.reduceat(held, self.starts[:-1])
+
+    @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The first and the last of the original's levels on each stretch; its own ends where it holds none."""
+        at = self.line.at
+        first = np.searchsorted(at, self.lows)
+        last = np.searchsorted(at, self.highs, side="right") - 1
+        none = last < first
+        return (
+            np.where(none, self.lows, at[np.minimum(first, len(at) - 1)]),
+            np.where(none, self.highs, at[np.maximum(last, 0)]),
+        )
+
+    @property
+    def records(self) -> NDArray[np.int64]:
+        """How many released records have each symbol."""
+        return np.bincount(self.codes, minlength=len(self.labels))
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether values of this Arrow type lie on a line as numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

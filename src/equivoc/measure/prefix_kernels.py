@@ -1,0 +1,156 @@
+"""One exact H(ε): the least cost of every prefix that matters, turn by turn. Compiled.
+
+docs/method.md derives it. Of two adjacent windows of an optimal partition the heavier one cannot be extended across
+their boundary. So each boundary is a *start* (the window after it can reach no further left) or an *end* (the window
+before it can reach no further right), see turn_kernels.py. In nats, with φ(q) = −q ln q, P the cumulative probability,
+
+    E(b) = min of  S(b − 1) + φ(P(ends[b]) − P(starts[b − 1]))                      a window from a start to an end
+           and     E(k) + φ(P(ends[b]) − P(ends[k])) where after[k] = b             from an end to an end
+    S(a) = min of  S(before[a]) + φ(P(starts[a]) − P(starts[before[a]]))            from a start to a start
+           and     E(b) + φ(P(starts[a]) − P(ends[b])), before[before[a]] < b ≤ before[a]    from an end to a start.
+
+Only the last line needs a search, and every E it needs is known before it begins. In a block, the starts between the
+ends ``old`` and ``new`` = after[old], the ends before ``old`` only expire and those from ``old`` on only arrive.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+from __future__ import annotations
+
+import numpy as np
+
+from equivoc.measure.candidate_kernels import CHUNK, branching, can_lead, most_ahead, not_behind, vectorised
+from equivoc.measure.logarithm_kernels import log, phi
+from equivoc.measure.search_kernels import search_back, search_forward
+from equivoc.measure.turn_kernels import turns
+
+FEW = 24
+"""Up to this many ends within reach, every one is tried."""
+
+
+@vectorised
+def _phi_of(masses, count):
+    for t in range(np.uintp(count)):
+        masses[t] = phi(masses[t])
+
+
+@vectorised
+def _from_start_to_start(start_cost, start_mass, before, begin, stop, window):
+    """The first line of S for the starts begin … stop − 1."""
+    first, count = np.uintp(begin), np.uintp(stop - begin)
+    for t in range(count):
+        window[t] = start_mass[first + t] - start_mass[np.uintp(before[first + t])]
+    _phi_of(window, count)
+    for t in range(count):
+        start_cost[first + t] = start_cost[np.uintp(before[first + t])] + window[t]
+
+
+@vectorised
+def _to_ends(start_cost, start_mass, end_cost, end_mass, after, begin, stop, window):
+    """E for the ends begin + 1 … stop, and what the ends begin … stop − 1 have to offer to later ones."""
+    first, count = np.uintp(begin), np.uintp(stop - begin)
+    next_one = np.uintp(begin + 1)
+    for t in range(count):
+        window[t] = end_mass[next_one + t] - start_mass[first + t]
+    _phi_of(window, count)
+    for t in range(count):
+        v = start_cost[first + t] + window[t]
+        end_cost[next_one + t] = v if v < end_cost[next_one + t] else end_cost[next_one + t]
+    for t in range(count):
+        window[t] = end_mass[np.uintp(after[first + t])] - end_mass[first + t]
+    _phi_of(window, count)
+    for t in range(count):
+        to = np.uintp(after[first + t])
+        v = end_cost[first + t] + window[t]
+        end_cost[to] = v if v < end_cost[to] else end_cost[to]
+
+
+@vectorised
+def _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered):
+    """Lower S where the end that the search found (``source``) is better."""
+    first, count = np.uintp(begin), np.uintp(stop - begin)
+    for t in range(count):
+        b = np.uintp(source[t])
+        window[t] = start_mass[first + t] - end_mass[b]
+        offered[t] = end_cost[b]
+    _phi_of(window, count)
+    for t in range(count):
+        v = offered[t] + window[t]
+        start_cost[first + t] = v if v < start_cost[first + t] else start_cost[first + t]
+
+
+@branching
+def _plain(start_cost, start_mass, end_cost, end_mass, before, begin, stop):
+    """The second line of S by trying every end: quicker than any search where there are few."""
+    for a in range(begin, stop):
+        for b in range(before[before[a]] + 1, before[a] + 1):
+            start_cost[a] = min(start_cost[a], end_cost[b] + phi(start_mass[a] - end_mass[b]))
+
+
+@branching
+def _widest_block(after, last):
+    """The most starts or ends that a block holds."""
+    old, new = 0, 1
+    widest = after[new] - after[old]
+    while new < last:
+        old, new = new, min(after[new], last)
+        widest = max(widest, new - old, after[new] - after[old])
+    return widest
+
+
+@branching
+def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
+    """S and E of all starts and ends up to the first end at or beyond the boundary ``far``, with their turns.
+
+    What it returns lies in ``doubles`` and ``integers`` (see turn_kernels.py for how much of each).
+    """
+    starts, ends, start_mass, end_mass, before, after = turns(lows, highs, cum, limit, doubles, integers)
+    last = len(starts) - 1
+    start_cost, end_cost = doubles[2], doubles[3]
+    start_cost[: last + 2] = np.inf
+    end_cost[: last + 2] = np.inf
+    which = integers[4]
+    which[0] = last + 1  # an end that costs too much to be taken
+    while last > 1 and ends[last - 1] >= far:
+        last -= 1
+    room = _widest_block(after, last)
+    window, offered, gains = np.empty(room), np.empty(room), np.empty(4 * CHUNK)
+    near, further, rest = np.empty(room), np.empty(room), np.empty(room)
+    listed, source = np.empty(room, np.int32), np.empty(room, np.int32)
+    known, stack = (start_mass, end_cost, end_mass, before), (np.empty(2 * room + 2), which)
+    start_cost[0] = end_cost[0] = 0.0
+    older, old, new, begin = 0, 0, 1, 1
+    _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
+    while True:
+        stop = after[new]
+        _from_start_to_start(start_cost, start_mass, before, begin, stop, window)
+        if new - older <= FEW:
+            _plain(start_cost, start_mass, end_cost, end_mass, before, begin, stop)
+        else:
+            count = not_behind(start_cost, start_mass, end_cost, end_mass, after, older + 1, old, listed)
+            search_back(known, listed, count, begin, stop, table, stack, source)
+            _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
+            count = not_behind(start_cost, start_mass, end_cost, end_mass, after, old, new, listed)
+            slope = -log(end_mass[new] - end_mass[old])
+            most_ahead(start_cost, start_mass, slope, begin, stop, near, further, rest)
+            count = can_lead(
+                end_cost,
+                end_mass,
+                start_mass,
+                after,
+                slope,
+                begin,
+                stop,
+                listed,
+                count,
+                near,
+                further,
+                rest,
+                gains,
+            )
+            search_forward(known, listed, count, begin, stop, table, stack, source)
+            _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
+        if new == last:
+            return starts, ends, before, start_mass, end_mass, start_cost, end_cost, stop, new
+        older, old, begin = old, new, stop
+        new = min(after[new], last)
+        _to_ends(start_cost, start_mass, end_cost, end_mass, after, old, new, window)

@@ -1,0 +1,98 @@
+"""A file that was released by whatever means: masked with any tool, or synthetic."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import numpy as np
+
+from equivoc.data.microdata import Microdata
+from equivoc.data.records import held_columns
+from equivoc.data.roles import checked_roles
+from equivoc.data.tables import open_table
+from equivoc.errors import InputError
+from equivoc.intruder.file_release import MATCHINGS, FileRelease
+from equivoc.intruder.released_confidential import read_confidential
+from equivoc.intruder.symbol_reading import read_symbols
+from equivoc.techniques.technique import Randomness, Technique, one_of
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedFile(Technique):
+    """Assess a file as it was released, whoever made it: masked with any tool, or fully synthetic.
+
+    ``table`` is a path (CSV, Parquet), a pandas, polars or pyarrow table, or a DuckDB relation, with the original's
+    keys and confidential column. It may have more or fewer records than the original, in any order. Values may be
+    generalised: ``[20,30)``, ``20-29``, ``>=65``, ``2*``, ``{cook,judge}``; ``*``, ``NA`` and an empty field stand for
+    anything.
+
+    The intruder links records to people by the keys she knows: those that fit (``matching="exact"``), those that are
+    nearest (``"nearest"``), or all, by Fellegi–Sunter weights (``"probable"``); see `FileRelease`. With synthetic
+    data, exact matching is the distribution of the confidential value given the known keys, as the file has it.
+    She takes the confidential value at face value, so she can be wrong: compare hit and true-hit rates.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"age": [23, 28, 35], "pay": [10, 20, 30]}), confidential="pay", keys=["age"])
+    >>> masked = pd.DataFrame({"age": ["[30,40)", "20-29", "2*"], "pay": [30, 20, 20]})
+    >>> ReleasedFile(masked).release(people).posteriors(["age"]).probabilities.tolist()
+    [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    name: ClassVar[str] = "released-file"
+    files: ClassVar[tuple[str, ...]] = ("table",)
+    table: Any
+    """The released file. Two of these are equal if they name the same path, or hold the same frame."""
+    matching: str = "exact"
+    """How records are linked to people: "exact", "nearest" or "probable"."""
+
+    def __post_init__(self) -> None:
+        one_of(self.name, "matching", self.matching, MATCHINGS)
+
+    @property
+    def _told(self) -> str:
+        named = isinstance(self.table, (str, os.PathLike))
+        return os.fspath(self.table) if named else f"<{type(self.table).__name__}>"
+
+    @property
+    def notation(self) -> str:
+        matching = "" if self.matching == "exact" else f",matching={self.matching}"
+        return f"{self.name}:table={self._told}{matching}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ReleasedFile):
+            return NotImplemented
+        named = isinstance(self.table, (str, os.PathLike)) and isinstance(other.table, (str, os.PathLike))
+        return (self.table is other.table or named) and self.notation == other.notation
+
+    def __hash__(self) -> int:
+        return hash(self.notation)
+
+    @property
+    def content(self) -> str:
+        """A digest of the columns and their values, in row order."""
+        table = open_table(self.table)
+        found = sha256(repr(table.names).encode())
+        for batch in table.batches(list(table.names)):
+            found.update(batch.serialize())
+        return found.hexdigest()
+
+    def release(self, people: Microdata, rng: Randomness = None) -> FileRelease:
+        """Read the file; nothing is random."""
+        name = people.confidential
+        try:
+            table = open_table(self.table)
+            checked_roles(table, confidential=name, keys=people.keys, weights=None)
+            columns, _ = held_columns(table, [*people.keys, name])
+            if not len(columns[name].codes):
+                raise InputError("it has no records, only column names")
+            keys = {}
+            for key in people.keys:
+                levels = people.decode(key, np.arange(len(people.levels(key))))
+                keys[key] = read_symbols(columns[key], levels, name=key, role="key")
+            confidential = read_confidential(columns[name], people.values, name=name)
+        except InputError as mistake:
+            raise InputError(f"the released file cannot be used: {mistake}") from None
+        return FileRelease(people, self.matching, keys, confidential)

@@ -1,0 +1,154 @@
+"""A control group: what a release tells about people who were not in the data, beside those who were."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equivoc as eq
+from equivoc.study.truth import DOUBT
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [20, 21, 22, 30, 31, 40],
+        "job": ["cook", "cook", "judge", "judge", None, "cook"],
+        "pay": [10, 20, 20, 30, 30, 50],
+    }
+)
+OTHERS = pd.DataFrame(
+    {
+        "age": [20, 25, 31, 70, 25],
+        "job": ["cook", "pilot", None, "judge", "cook"],
+        "pay": [10, 20, 44, 10, 90],
+    }
+)
+RELEASED = pd.DataFrame(
+    {
+        "age": ["[20,30)", "[20,30)", "25", "30", "31", "40"],
+        "job": ["cook", "cook", "judge", "judge", None, "*"],
+        "pay": [10, 20, 20, 30, 30, 50],
+    }
+)
+
+
+def people(frame: pd.DataFrame = PEOPLE) -> eq.Microdata:
+    return eq.Microdata(frame, confidential="pay", keys=["age", "job"])
+
+
+# By hand: with nobody of exactly that age and job, the file's own distribution; else the records that fit.
+WHOLE = [1 / 6, 2 / 6, 2 / 6, 1 / 6]
+HALF = [0.5, 0.5, 0, 0]
+EXACT = {
+    (20, "cook"): HALF,
+    (25, "cook"): HALF,
+    (25, "pilot"): WHOLE,
+    (31, None): [0, 0, 1, 0],
+    (70, "judge"): WHOLE,
+}
+
+
+def test_beliefs_about_others_are_those_about_people_alike() -> None:
+    mine, others = people(), people(OTHERS)
+    release = eq.ReleasedFile(RELEASED).release(mine)
+    post = release.of_others(others.classes(["age", "job"]))
+    for codes, row in zip(post.classes.key_codes, post.probabilities, strict=True):
+        value = (others.levels("age")[codes[0]], others.levels("job")[codes[1]])
+        assert row == pytest.approx(EXACT[value]), value
+
+
+@pytest.mark.parametrize("matching", ["exact", "nearest", "probable"])
+def test_a_control_group_of_the_people_themselves_learns_nothing_beyond(matching: str) -> None:
+    mine = people()
+    told = eq.assess(
+        mine, eq.ReleasedFile(RELEASED, matching=matching), known=["age", "job"], eps=[0, 20], control=PEOPLE
+    ).summary
+    control = told["control"]
+    assert control["beyond"]["surprise"] == pytest.approx(0, abs=1e-12)
+    assert control["beyond"]["truth"] == pytest.approx(0, abs=1e-12)
+    assert control["true_hit"] == told["per_record"]["true_hit"]
+    for name in ("h0", "area", "mean_entropy"):
+        assert control[name] == pytest.approx(told["per_record"][name]["mean"])
+
+
+def test_the_figures_by_hand() -> None:
+    told = eq.assess(
+        people(), eq.ReleasedFile(RELEASED), known=["age", "job"], eps=[0, 20], control=OTHERS
+    ).summary["control"]
+    beliefs = [EXACT[key] for key in [(20, "cook"), (25, "pilot"), (31, None), (70, "judge"), (25, "cook")]]
+    # 44 counts as 50, the nearest value that anyone in the data has, and 90 as well.
+    given = [b[i] for b, i in zip(beliefs, [0, 1, 3, 0, 3], strict=True)]
+    assert told["records"] == 5
+    assert told["truth"] == pytest.approx(np.mean(given))
+    surprise = [-math.log2((1 - DOUBT) * p + DOUBT / 4) for p in given]
+    assert told["surprise"] == pytest.approx(np.mean(surprise))
+    entropies = [eq.curve([10, 20, 30, 50], belief).h0 for belief in beliefs]
+    assert told["h0"] == pytest.approx(np.mean(entropies))
+    # Within 20: 10–20 for cooks, 10–30 for the whole file (5/6 of it), 30 alone.
+    assert told["true_hit"][20.0] == pytest.approx(np.mean([True, True, False, True, False]))
+    mine = told["people"]
+    own = [0.5, 0.5, 2 / 6, 1, 1, 1]
+    assert mine["truth"] == pytest.approx(np.mean(own))
+    assert told["beyond"]["truth"] == pytest.approx(np.mean(own) - np.mean(given))
+    assert told["beyond"]["surprise"] == pytest.approx(told["surprise"] - mine["surprise"])
+
+
+def test_nearest_reaches_people_beyond_the_original() -> None:
+    release = eq.ReleasedFile(RELEASED, matching="nearest").release(people())
+    others = people(OTHERS)
+    post = release.of_others(others.classes(["age"]))
+    ages = [others.levels("age")[code] for code in post.classes.key_codes[:, 0]]
+    believed = dict(zip(ages, post.probabilities.tolist(), strict=True))
+    # 70 is nearest to 40. 25 is in [20,30), though nobody in the original is that old, and at the record 25.
+    assert believed[70] == [0, 0, 0, 1]
+    assert believed[25] == pytest.approx([1 / 3, 2 / 3, 0, 0])
+
+
+def test_synthetic_data_that_copy_people_are_told_from_those_that_do_not() -> None:
+    """Copies of the people tell much more about them than about others; a fresh draw tells as much about both."""
+    rng = np.random.default_rng(0)
+
+    def drawn(count: int) -> pd.DataFrame:
+        group = rng.integers(0, 40, count)
+        return pd.DataFrame({"group": group, "pay": 10 * (group % 5 + rng.integers(0, 8, count))})
+
+    mine, others, fresh = drawn(300), drawn(300), drawn(3000)
+    original = eq.Microdata(mine, confidential="pay", keys=["group"], domain=range(0, 120, 10))
+
+    def further(table: pd.DataFrame) -> float:
+        result = eq.assess(original, eq.ReleasedFile(table), known=["group"], control=others)
+        return result.summary["control"]["beyond"]["surprise"]
+
+    assert further(mine) > 0.5
+    assert abs(further(fresh)) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (OTHERS.drop(columns="job"), "the control group cannot be used: the key 'job' is not a column"),
+        (OTHERS.drop(columns="pay"), "the confidential column 'pay' is not a column"),
+        (OTHERS.iloc[:0], "the table has no records"),
+        ("nobody.csv", "there is no file nobody.csv"),
+        (
+            eq.Microdata(OTHERS, confidential="age", keys=["job"]),
+            "its confidential column is 'age', not 'pay'",
+        ),
+        (eq.Microdata(OTHERS, confidential="pay", keys=["job"]), "it lacks the key 'age'"),
+    ],
+)
+def test_a_control_group_that_cannot_be_used(control: object, said: str) -> None:
+    with pytest.raises(eq.InputError, match=said):
+        eq.assess(people(), eq.ReleasedFile(RELEASED), known=["age"], control=control)
+
+
+def test_other_types_and_other_releases() -> None:
+    words = OTHERS.assign(age=["a", "b", "c", "d", "e"])
+    with pytest.raises(
+        eq.InputError, match=r"the key 'age' holds .*string values where the original has numbers"
+    ):
+        _ = eq.assess(people(), eq.ReleasedFile(RELEASED), known=["age"], control=words).summary
+    with pytest.raises(eq.InputError, match="cannot be assessed with a PublishedFile; hand the table"):
+        _ = eq.assess(people(), eq.Unprotected(), known=["age"], control=OTHERS).summary

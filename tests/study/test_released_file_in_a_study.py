@@ -1,0 +1,55 @@
+"""A released file in a plan and in a store: found beside the plan, and noticed when its content changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import equivoc as eq
+from equivoc.study.plan import read_plan
+
+
+def test_a_plan_names_the_file_as_seen_from_where_it_lies(plan: Path, frame: pd.DataFrame) -> None:
+    frame.to_csv(plan.parent / "released.csv", index=False)
+    head, _, tail = plan.read_text().partition("[[technique]]")
+    table = '[[technique]]\nname = "released-file"\ntable = "released.csv"\nmatching = ["exact", "nearest"]\n'
+    plan.write_text(head + table + "[study]" + tail.partition("[study]")[2].replace("= 3", "= 1"))
+    study = read_plan(plan).study()
+    assert [t.table for t in study.techniques] == [str(plan.parent / "released.csv")] * 2
+    done = study.run(progress=False).summary()
+    bare = eq.Study(study.people, techniques=[eq.Unprotected()], replicates=1).run(progress=False).summary()
+    for _, rows in done.groupby("parameters"):
+        assert rows["h0"].tolist() == pytest.approx(bare["h0"].tolist())
+
+
+def test_two_workers_read_it_too(people: eq.Microdata, frame: pd.DataFrame, tmp_path: Path) -> None:
+    frame.iloc[::2].to_csv(tmp_path / "released.csv", index=False)
+    study = eq.Study(
+        people,
+        techniques=[eq.ReleasedFile(tmp_path / "released.csv", matching="probable"), eq.ReleasedFile(frame)],
+        replicates=1,
+    )
+    one, two = study.run(progress=False), study.run(workers=2, progress=False)
+    columns = ["technique", "known_size", "h0", "area", "h0_record", "area_record"]
+    assert one.summary()[columns].equals(two.summary()[columns])
+
+
+@pytest.mark.parametrize("kind", ["path", "frame"])
+def test_a_store_notices_other_content(
+    people: eq.Microdata, frame: pd.DataFrame, tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "released.csv"
+
+    def study(released: pd.DataFrame) -> eq.Study:
+        released.to_csv(path, index=False)
+        technique = eq.ReleasedFile(path if kind == "path" else released)
+        return eq.Study(people, techniques=[technique], known_sizes=[0], replicates=1)
+
+    study(frame).run(tmp_path / "store", progress=False)
+    study(frame).run(tmp_path / "store", progress=False)
+    with pytest.raises(
+        eq.InputError, match=r"belongs to another study: what released-file:table=.* names has changed"
+    ):
+        study(frame.iloc[::-1]).run(tmp_path / "store", progress=False)

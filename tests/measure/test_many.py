@@ -221,3 +221,17 @@ def test_many_pieces_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None
     matrix = random_rows(11, 200, 7, filled=0.6)
     for kind in (np.asarray, sp.csr_array):
         assert_as_single_curves(eq.curves(np.arange(7), kind(matrix)), np.arange(7), matrix)
+
+
+def test_one_value_is_certain_although_its_probability_is_just_short_of_one():
+    """1/6 + 2/3 + 1/6 is not 1 in doubles; whoever has one value left has it for certain all the same."""
+    short = 1 / 6 + 2 / 3 + 1 / 6
+    assert short < 1
+    for rows in ([[1 / 6, 2 / 3, 0, 1 / 6]], sp.csr_array([[1 / 6, 2 / 3, 0, 1 / 6]])):
+        many = eq.curves([1, 1, 0, 1], rows)
+        assert (many.h0, many.area, many.eps_max) == ([0], [0], [0])
+        assert not many.entropies.any()
+    many = eq.curves([1, 5], [[short, 0], [0.5, 0.5]])
+    assert many.h0.tolist() == [0, 1]
+    assert many.area.tolist() == [0, 4]
+    assert many.entropies.tolist() == [[0, 0], [1, 0]]

@@ -142,7 +142,7 @@ class Curves:
         grid, table, which = self.values, self._rows.matrix(), self._distinct
         starts = np.stack([window_starts(grid, e)[1:] for e in self.epsilons[:-1]])
         steps = np.diff(self.epsilons)
-        h0, area = np.empty(len(which)), np.empty(len(which))
+        h0, area, spread = (np.empty(len(which)) for _ in range(3))
         most = int(self._rows.totals.max())
         use_table = table.dtype == np.int64 and most <= GAIN_TABLE
         losses = _losses(most) if use_table else np.empty(0)
@@ -156,12 +156,15 @@ class Curves:
                 shares = table[which[part]] / self._rows.totals[which[part], None]
                 every = np.arange(len(shares))
                 kernels.dense_rows(shares, every, starts, steps, h0[part], area[part], entropies[part])
+            occupied = table[which[part]] > 0
+            high = grid[occupied.shape[1] - 1 - occupied[:, ::-1].argmax(axis=1)]
+            spread[part] = high - grid[occupied.argmax(axis=1)]
+            # One value is certain, even where its probability is a rounding error short of 1.
+            certain = spread[part] == 0
+            h0[part][certain] = area[part][certain] = entropies[part][certain] = 0.0
 
         over_pieces(work, len(which), piece=PIECE)
-        occupied = table[which] > 0
-        low = grid[occupied.argmax(axis=1)]
-        high = grid[occupied.shape[1] - 1 - occupied[:, ::-1].argmax(axis=1)]
-        return h0, np.column_stack((area, area)), high - low
+        return h0, np.column_stack((area, area)), spread
 
     def _sparse_figures(self) -> tuple[Floats, Floats, Floats]:
         from equivoc.measure import many_kernels as kernels

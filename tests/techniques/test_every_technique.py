@@ -70,6 +70,7 @@ FIXED = [
     INTERVALS,
     Suppression(k=3),
     Microaggregation(size=4),
+    Microaggregation(size=4, intruder="order"),
     *AVERAGES,
 ]
 ALL = [*FIXED, *RANDOM]

@@ -81,6 +81,12 @@ ALL = st.one_of(
         on=st.sampled_from(["confidential", "all", "age"]),
         method=st.sampled_from([None, "optimal", "mdav", "fast"]),
     ),
+    st.builds(
+        Microaggregation,
+        size=st.integers(1, 10**6),
+        method=st.sampled_from([None, "optimal"]),
+        intruder=st.sampled_from(["sum", "order"]),
+    ),
 )
 
 
@@ -103,6 +109,7 @@ def test_there_and_back(technique):
         ("pram:keep=0.8,on=sex+age", PRAM(keep=0.8, on="sex+age")),
         ("geometric-noise:epsilon=1", GeometricNoise(1)),
         ("noisy-table:epsilon=0.5", NoisyTable(0.5)),
+        ("microaggregation:size=3,intruder=order", Microaggregation(size=3, intruder="order")),
         (" noise-addition : percent = 2.5 , edge = wrap ", NoiseAddition(percent=2.5, edge="wrap")),
     ],
 )
@@ -132,6 +139,10 @@ def test_words_to_techniques(text, technique):
         (GeometricNoise(2.0), "geometric-noise:epsilon=2"),
         (Swapping(rate=1.0, window=5), "swapping:rate=1,window=5"),
         (Microaggregation(size=3, on=("age", "pay")), "microaggregation:size=3,on=age+pay"),
+        (
+            Microaggregation(size=3, method="optimal", intruder="order"),
+            "microaggregation:size=3,method=optimal,intruder=order",
+        ),
     ],
 )
 def test_techniques_to_words(technique, notation):
@@ -186,6 +197,11 @@ def test_each_name_leads_to_its_technique():
         ("generalisation:k=5,hierarchies=age:none.csv", "none.csv cannot be read"),
         ("generalisation:k=5,hierarchies=nowhere", "there is no such folder"),
         ("suppression", "suppression needs k"),
+        ("microaggregation:size=3,intruder=all", "intruder is 'all'; it must be one of sum, order"),
+        (
+            "microaggregation:size=3,method=fast,intruder=order",
+            "intruder order is for method optimal, where no groups overlap, not fast",
+        ),
         ("suppression:k=0", "k is 0; it must be a whole number of 1 or more"),
     ],
 )

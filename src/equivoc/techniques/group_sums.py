@@ -9,7 +9,8 @@ from equivoc.errors import InputError
 from equivoc.queries.even_grids import EvenGrid
 from equivoc.queries.sum_distributions import log_sums, too_many_sums
 
-_MOST_CHANNEL_ENTRIES = 2**26
+MOST_CHANNEL_ENTRIES = 6e7
+"""Pairs of size and sum times values: half a gigabyte."""
 
 
 def sum_channel(
@@ -28,11 +29,8 @@ def sum_channel(
     """
     values = len(grid.positions)
     largest = int(sizes.max())
-    if too_many_sums(grid, largest) or len(sums) * values > _MOST_CHANNEL_ENTRIES:
-        raise InputError(
-            f"microaggregation: {name!r} spans {grid.steps} steps of {grid.step:g}, too many to work out what the sums "
-            f"of groups of {largest} give away: round it to a coarser grid (round_to, for the confidential column)."
-        )
+    if too_many_sums(grid, largest) or len(sums) * values > MOST_CHANNEL_ENTRIES:
+        raise too_fine(grid, largest, name=name)
     channel = np.empty((len(sums), values))
     prior = np.full(values, 1.0 / values)
     for others, log_rest in zip(range(largest), log_sums(grid, prior), strict=False):
@@ -43,3 +41,11 @@ def sum_channel(
         weights = np.exp(weights - weights.max(axis=1, keepdims=True, initial=-np.inf))
         channel[of_size] = weights / weights.sum(axis=1, keepdims=True)
     return channel
+
+
+def too_fine(grid: EvenGrid, largest: int, *, name: str) -> InputError:
+    """The complaint about an attribute with too many steps for groups as large as these."""
+    return InputError(
+        f"microaggregation: {name!r} spans {grid.steps} steps of {grid.step:g}, too many to work out what the sums "
+        f"of groups of {largest} give away: round it to a coarser grid (round_to, for the confidential column)."
+    )

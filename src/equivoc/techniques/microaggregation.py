@@ -13,10 +13,12 @@ from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.techniques.aggregation_groups import fast_groups, mdav_groups, optimal_groups
+from equivoc.techniques.group_order import order_channel
 from equivoc.techniques.group_sums import sum_channel
 from equivoc.techniques.technique import Randomness, Technique, columns_of, one_of
 
 _METHODS = ("optimal", "mdav", "fast")
+_INTRUDERS = ("sum", "order")
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,14 @@ class Microaggregation(Technique):
     must be numbers. ``method`` is "optimal" (one column; the least sum of squares), "mdav" (any number of columns,
     scaled to variance 1), or "fast" (as mdav, for large files); None is the first of these that applies.
 
-    The intruder knows which records form a group, so its size g and its sum s. With all values of a column equally
-    likely beforehand, ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l values add up to t.
-    She does not use that members are alike: the true uncertainty is smaller, so figures err on the unsafe side.
+    The intruder knows which records form a group, so its size g and its sum s. All originals that fit what she knows
+    are equally likely beforehand.
+
+    - ``intruder="sum"`` knows no more: ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l
+      values of the column add up to t. She does not use that members are alike, so figures err on the unsafe side, and
+      by far for one column.
+    - ``intruder="order"`` also knows that groups do not overlap, which they never do for one column and "optimal": in
+      the order of the means, nobody is above a member of the next group. She does not use that the groups are the best.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 30, 10, 40, 30]}), confidential="pay")
@@ -38,6 +45,11 @@ class Microaggregation(Technique):
     [10.0, 33.33, 10.0, 33.33, 33.33]
     >>> release.posteriors([]).probabilities.round(3)  # no three of 10, 30, 40 but 30, 30, 40 add up to 100
     array([[0.4, 0.4, 0.2]])
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 20, 20, 20, 30, 30]}), confidential="pay")
+    >>> for intruder in ("sum", "order"):  # two groups have a mean of 20
+    ...     print(Microaggregation(size=2, intruder=intruder).release(people).confidential.channel[1].round(3))
+    [0.333 0.333 0.333]
+    [0. 1. 0.]
     """
 
     name: ClassVar[str] = "microaggregation"
@@ -45,6 +57,7 @@ class Microaggregation(Technique):
     """The fewest records in a group: 1 (which changes nothing) or more. More is safer."""
     on: str | tuple[str, ...] = "confidential"
     method: str | None = None
+    intruder: str = "sum"
 
     def __post_init__(self) -> None:
         if not isinstance(self.size, (int, np.integer)) or isinstance(self.size, bool) or self.size < 1:
@@ -53,6 +66,11 @@ class Microaggregation(Technique):
             )
         if self.method is not None:
             one_of("microaggregation", "method", self.method, _METHODS)
+        one_of("microaggregation", "intruder", self.intruder, _INTRUDERS)
+        if self.intruder == "order" and self.method in ("mdav", "fast"):
+            raise InputError(
+                f"microaggregation: intruder order is for method optimal, where no groups overlap, not {self.method}."
+            )
 
     def release(self, people: Microdata, rng: Randomness = None) -> AveragedFile:
         """Form the groups and average; nothing is random."""
@@ -61,9 +79,10 @@ class Microaggregation(Technique):
             raise InputError(
                 f"microaggregation: size is {self.size} but there are only {len(people)} records."
             )
-        if self.method == "optimal" and len(names) > 1:
+        if len(names) > 1 and (self.method == "optimal" or self.intruder == "order"):
+            given, other = ("method optimal", "mdav") if self.method else ("intruder order", "sum")
             raise InputError(
-                f"microaggregation: method optimal is for one column, not {len(names)} ({', '.join(names)}); use mdav."
+                f"microaggregation: {given} is for one column, not {len(names)} ({', '.join(names)}); use {other}."
             )
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
         grids = {name: _grid(people, name, columns[name]) for name in names}
@@ -74,7 +93,7 @@ class Microaggregation(Technique):
             order = np.lexsort([column.codes for column in columns.values()])
             group[order] = self._groups(positions[order])
             for i, name in enumerate(names):
-                columns[name] = _averaged(grids[name], positions[:, i], group, name=name)
+                columns[name] = self._averaged(grids[name], positions[:, i], group, name=name)
         confidential = columns.pop(people.confidential)
         return AveragedFile(people, columns, confidential, group)
 
@@ -84,10 +103,33 @@ class Microaggregation(Technique):
             return optimal_groups(positions[:, 0], self.size)
         return (mdav_groups if method == "mdav" else fast_groups)(positions, self.size)
 
+    def _averaged(
+        self, grid: EvenGrid, positions: NDArray[np.int64], group: NDArray[np.int64], *, name: str
+    ) -> ReleasedColumn:
+        """A column of means. Groups of equal size and sum tell the same, so they share one symbol."""
+        import pyarrow as pa
+
+        size = np.bincount(group)
+        total = np.bincount(group, positions).astype(np.int64)
+        kinds, kind_of_group, groups = np.unique(
+            np.column_stack([total, size]), axis=0, return_inverse=True, return_counts=True
+        )
+        sums, sizes = kinds.T
+        means = grid.origin + grid.step * (sums / sizes)
+        if self.intruder == "sum":
+            channel = sum_channel(grid, sizes, sums, name=name)
+        else:
+            channel = order_channel(grid, sizes, sums, groups, name=name)
+        return ReleasedColumn(
+            kind_of_group.reshape(-1)[group],  # NumPy 2.0.0 returns it as a column
+            pa.array(means),
+            channel,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class AveragedFile(LinkedRelease):
-    """The file with means of small groups, before an intruder who knows each group's sum."""
+    """The file with means of small groups, before an intruder who knows each group's sum, and perhaps their order."""
 
     group: NDArray[np.int64] = field(repr=False)
     """The number of each record's group."""
@@ -115,21 +157,3 @@ def _grid(people: Microdata, name: str, column: ReleasedColumn) -> EvenGrid:
             f"microaggregation: the values of {name!r} lie on no even grid, which the sums of groups need: "
             f"put them on one ({advice})."
         ) from None
-
-
-def _averaged(
-    grid: EvenGrid, positions: NDArray[np.int64], group: NDArray[np.int64], *, name: str
-) -> ReleasedColumn:
-    """A column of means. Groups of equal size and sum tell the same, so they share one symbol."""
-    import pyarrow as pa
-
-    size = np.bincount(group)
-    total = np.bincount(group, positions).astype(np.int64)
-    kinds, kind_of_group = np.unique(np.column_stack([total, size]), axis=0, return_inverse=True)
-    sums, sizes = kinds.T
-    means = grid.origin + grid.step * (sums / sizes)
-    return ReleasedColumn(
-        kind_of_group.reshape(-1)[group],  # NumPy 2.0.0 returns it as a column
-        pa.array(means),
-        sum_channel(grid, sizes, sums, name=name),
-    )

@@ -109,10 +109,16 @@ class AssessmentOptions(ReleaseOptions):
         chosen = self.chosen()
         tolerances = None if self.eps is None else numbers("--eps", self.eps)
         people = self.read()
-        others = None if self.control is None else self.read(control=self.control)
+        others = None if self.control is None else self._others(self.control)
         return assess(
             people, chosen, known=self.asked(people), seed=self.seed, eps=tolerances, control=others
         )
+
+    def _others(self, control: Path) -> Microdata:
+        try:
+            return self.read(control=control)
+        except InputError as mistake:
+            raise InputError(f"the control group cannot be used: {mistake}") from None
 
 
 def with_options(kind: type[ReleaseOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:

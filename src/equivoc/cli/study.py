@@ -102,7 +102,9 @@ def _print(done: StudyResult, written: dict[str, Path]) -> None:
     console.print(
         f"Means, each class counting once; less is riskier. H0 in bits, A in bits × unit of {data['confidential']}."
     )
-    table = Table("technique", "parameters")
+    table = Table()
+    for column in ("technique", "parameters"):
+        table.add_column(column, overflow="fold")
     for measure in ("H0", "A"):
         for size in sizes:
             table.add_column(f"{measure}\n{size} known", justify="right")

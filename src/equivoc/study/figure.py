@@ -17,6 +17,8 @@ BAND = 1.96
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 WIDTH, HEIGHT = 260, 190
 TECHNIQUES_PER_ROW = 3
+LEGEND_LETTERS = 48
+"""What fits side by side below a panel; parameters that are longer stand below each other."""
 
 
 def study_chart(summary: pd.DataFrame, *, confidential: str, per: str = "class") -> alt.ConcatChart:
@@ -74,7 +76,8 @@ def _panel(
         axis=alt.Axis(minExtent=30),
         scale=alt.Scale(domain=[0, top], nice=True),
     )
-    legend = alt.Legend(orient="bottom", columns=3, symbolOpacity=1, labelLimit=250)
+    beside = max(1, min(3, LEGEND_LETTERS // max(1, *map(len, order))))
+    legend = alt.Legend(orient="bottom", columns=beside, symbolOpacity=1, labelLimit=250)
     colours, shapes = (alt.Scale(domain=order, range=marks) for marks in (COLOURS, SHAPES))
     colour = alt.Color("parameters:N", title=None, sort=order, scale=colours, legend=legend)
     shape = alt.Shape("parameters:N", title=None, sort=order, scale=shapes, legend=legend)

@@ -158,10 +158,10 @@ def test_rows_with_the_same_weights_at_other_values_are_not_equal() -> None:
 
 def test_large_support_is_certified() -> None:
     rng = np.random.default_rng(9)
-    values = np.sort(rng.random(700)) * 100
-    matrix = np.zeros((3, 700))
-    matrix[0] = rng.dirichlet(np.ones(700))
-    matrix[1, :600] = rng.dirichlet(np.ones(600))
+    values = np.sort(rng.random(1200)) * 100
+    matrix = np.zeros((3, 1200))
+    matrix[0] = rng.dirichlet(np.ones(1200))
+    matrix[1, :1100] = rng.dirichlet(np.ones(1100))
     matrix[2, :256] = rng.dirichlet(np.ones(256))
     exact = np.array([eq.curve(values, row).area for row in matrix])
     for kind in (np.asarray, sp.csr_array):
@@ -177,6 +177,16 @@ def test_large_support_is_certified() -> None:
             assert many.at(eps) == pytest.approx(single, abs=1e-11)
     finer = eq.curves(values, matrix, tolerance=1e-4).area_bounds
     assert (finer[:, 1] - finer[:, 0] <= 1e-4 * finer[:, 0]).all()
+
+
+def test_of_whole_numbers_the_area_is_exact_however_many() -> None:
+    """1,500 values in steps of 10: H can change at multiples of 10 only."""
+    values = np.arange(1500) * 10.0
+    p = np.random.default_rng(4).dirichlet(np.ones(1500))
+    expected = 10 * sum(eq.entropy_at(values, p, 10.0 * k) for k in range(1500))
+    low, high = eq.curve(values, p, tolerance=1e-3).area_bounds
+    assert low == high == pytest.approx(expected, rel=1e-11)
+    assert eq.curves(values, [p, p[::-1]]).area_bounds == pytest.approx(expected, rel=1e-11)
 
 
 def test_grid_of_many_differences_is_tabulated_at_even_steps() -> None:

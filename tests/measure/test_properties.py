@@ -18,6 +18,16 @@ posteriors = st.one_of(small_posteriors(), small_posteriors(40), large_posterior
 BITS = 1e-11
 
 
+def test_the_hit_rate_never_falls_by_a_rounding_error_either() -> None:
+    """Two windows of 1/3 each, one of them a bit above in doubles; the lower one is the wider."""
+    x, p = [0, 1, 5, 9, 20, 20], [1 / 6] * 6
+    c, many = eq.curve(x, p), eq.curves(x, [p])
+    assert c.hit(0) > 1 / 3
+    assert c.hit(0) <= c.hit(1) <= c.hit(2)
+    assert many.hit(0)[0] <= many.hit(1)[0]
+    assert many.best_windows(1)[1:] == ([0], [1])
+
+
 @settings(max_examples=80)
 @given(st.data(), posteriors)
 def test_h_never_rises(data: st.DataObject, posterior: Posterior) -> None:

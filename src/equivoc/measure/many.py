@@ -20,7 +20,7 @@ from equivoc.measure.distribution import (
     one_tolerance,
 )
 from equivoc.measure.overtaking import overtaking_table
-from equivoc.measure.parallel import over_pieces
+from equivoc.measure.parallel import cores, on_one_core, over_pieces
 from equivoc.measure.rows import Ints, Rows, distinct_rows, read_grid_and_rows
 
 MOST_DIFFERENCES = 4096
@@ -179,8 +179,20 @@ class Curves:
 
         over_pieces(work, len(self._distinct), piece=max(64, min(PIECE, len(self._distinct) // 8)))
         bounds = np.column_stack((area, area))
-        for q in np.flatnonzero(np.isnan(area)):
-            bounds[q] = certified_area(self._distribution(int(self._distinct[q])), self.tolerance).bounds
+        large = np.flatnonzero(np.isnan(area))
+
+        def certify(part: slice) -> None:
+            for q in large[part]:
+                bounds[q] = certified_area(self._distribution(int(self._distinct[q])), self.tolerance).bounds
+
+        def certify_alone(part: slice) -> None:
+            with on_one_core():
+                certify(part)
+
+        if len(large) < cores():  # too few to go round: each has all cores for itself
+            certify(slice(None))
+        else:
+            over_pieces(certify_alone, len(large), piece=1)
         return h0, bounds, spread
 
     def _distribution(self, row: int) -> Distribution:

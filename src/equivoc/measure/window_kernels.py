@@ -35,14 +35,19 @@ def window_starts(x, eps):
 
 @njit(cache=True, nogil=True)
 def best_window(x, cum, eps):
-    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to); of several, the lowest."""
-    heaviest, low, high = -1.0, 0, 0
+    """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to); of several, the lowest.
+
+    Windows that only rounding tells apart count as equally heavy; the mass is the largest all the same, so that it never
+    falls as ε grows.
+    """
+    most, heaviest, low, high = -1.0, -1.0, 0, 0
     k = 0
     limit = reach(x[0], x[-1], eps)
     for i in range(len(x)):
         while x[i] - x[k] > limit:
             k += 1
         mass = cum[i + 1] - cum[k]
+        most = max(most, mass)
         if mass > heaviest + 1e-12:
             heaviest, low, high = mass, k, i
-    return heaviest, low, high
+    return most, low, high

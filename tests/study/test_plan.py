@@ -61,7 +61,7 @@ def test_a_plan_may_be_short(plan: Path) -> None:
         ("fraction = [0.2, 0.5]", "fractoin = 0.2", 9, "sampling has no parameter 'fractoin'"),
         ("fraction = [0.2, 0.5]", "fraction = []", 9, "fraction is an empty list"),
         ("fraction = [0.2, 0.5]", "fraction = [0.2, 1.5]", 9, "fraction is 1.5; it must be above 0"),
-        ("fraction = [0.2, 0.5]", 'fraction = "much"', 9, "fraction='much' is of the wrong type"),
+        ("fraction = [0.2, 0.5]", 'fraction = "much"', 9, "fraction is 'much'; it must be above 0"),
         ("fraction = [0.2, 0.5]", "fraction = true", 9, "fraction is true; give a number"),
         ("fraction = [0.2, 0.5]", "fraction = [0.2, 0.2]", 8, "sampling:fraction=0.2 is in the plan twice"),
         ("fraction = [0.2, 0.5]", "fraction = nan", 9, "fraction is nan"),

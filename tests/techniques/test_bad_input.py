@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.techniques.generalisation import Generalisation
@@ -183,3 +184,28 @@ def test_more_keys_than_probable_matching_can_compare():
     with pytest.raises(InputError, match="there are 13: give at most 12 keys"):
         ReleasedFile(frame, matching="probable").release(wide)
     assert len(ReleasedFile(frame, matching="nearest").release(wide).posteriors(names)) == 2
+
+
+@pytest.mark.parametrize("given", ["abc", None, [1], True])
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda given: eq.Sampling(given), "sampling: fraction is"),
+        (lambda given: eq.QueryRestriction(given), "query-restriction: size is"),
+        (lambda given: eq.NoiseAddition(given), "noise-addition: percent is"),
+        (lambda given: eq.Swapping(given), "swapping: rate is"),
+        (lambda given: eq.Microaggregation(given), "microaggregation: size is"),
+        (lambda given: eq.Suppression(given), "suppression: k is"),
+        (lambda given: eq.Rounding(given), "rounding: base is"),
+        (lambda given: eq.GeometricNoise(given), "geometric-noise: epsilon is"),
+        (lambda given: eq.NoisyTable(given), "noisy-table: epsilon is"),
+        (lambda given: eq.TopBottomCoding(low=given or "x"), "top-bottom-coding: low is"),
+        (lambda given: eq.PRAM(keep=given or "x"), "pram: keep is"),
+        (lambda given: eq.Swapping(0.5, window=given or "x"), "swapping: window is"),
+        (lambda given: eq.Generalisation(k=given or "x"), "generalisation: k is"),
+        (lambda given: eq.Generalisation(k=2, suppress=given), "generalisation: suppress is"),
+    ],
+)
+def test_what_is_no_number_is_said_to_be_none(make, says, given):
+    with pytest.raises(eq.InputError, match=says):
+        make(given)

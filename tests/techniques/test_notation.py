@@ -169,9 +169,9 @@ def test_each_name_leads_to_its_technique():
         ("noise-addition:", "noise-addition needs percent"),
         ("sampling:fraction", "'fraction' needs a value"),
         ("sampling:0.1", "'0.1' needs a value"),
-        ("sampling:fraction=abc", "fraction='abc'"),
-        ("sampling:fraction=", "fraction=''"),
-        ("noise-addition:percent=abc", "percent='abc'"),
+        ("sampling:fraction=abc", "fraction is 'abc'; it must be above 0"),
+        ("sampling:fraction=", "fraction is ''; it must be above 0"),
+        ("noise-addition:percent=abc", "percent is 'abc'; it must be 0 or more"),
         ("query-restriction:size=abc", "size is abc"),
         ("query-restriction:size=8.5", "size is 8.5"),
         ("sampling:fraction=nan", "fraction is nan"),
@@ -217,5 +217,5 @@ def test_a_mistake_is_one_sentence(text, message):
 
 def test_parameters_by_name():
     assert technique_of("sampling", {"fraction": 0.5}) == Sampling(fraction=0.5)
-    with pytest.raises(InputError, match="wrong type"):
+    with pytest.raises(InputError, match="must be above 0"):
         technique_of("sampling", {"fraction": [0.5]})

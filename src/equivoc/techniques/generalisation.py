@@ -19,7 +19,7 @@ from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, uncha
 from equivoc.techniques.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.full_domain import Lattice, Recoding
 from equivoc.techniques.mondrian import mondrian_columns
-from equivoc.techniques.technique import Randomness, Technique
+from equivoc.techniques.technique import Randomness, Technique, is_number
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Generalisation(Technique):
             object.__setattr__(self, "hierarchies", Hierarchies.of(self.hierarchies))
         if self.levels is not None:
             object.__setattr__(self, "levels", _steps(self.levels))
-        if not 0 <= self.suppress < 1:
-            raise InputError(f"generalisation: suppress is {self.suppress}; it must be from 0 to below 1.")
+        if not (is_number(self.suppress) and 0 <= self.suppress < 1):
+            raise InputError(f"generalisation: suppress is {self.suppress!r}; it must be from 0 to below 1.")
         if self.suppress and (self.k is None or self.hierarchies is None):
             raise InputError("generalisation: suppress needs k and hierarchies.")
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
-from equivoc.techniques.technique import Randomness, generator
+from equivoc.techniques.technique import Randomness, generator, is_number
 
 LARGEST = 2**62
 """Noise is cut off here, far beyond any count."""
@@ -22,8 +22,8 @@ AT_A_TIME = 2**20
 
 def check_epsilon(technique: str, epsilon: float) -> None:
     """InputError unless ε is a finite number above 0."""
-    if isinstance(epsilon, bool) or not (np.isfinite(epsilon) and epsilon > 0):
-        raise InputError(f"{technique}: epsilon is {epsilon}; it must be a finite number above 0.")
+    if not (is_number(epsilon) and np.isfinite(epsilon) and epsilon > 0):
+        raise InputError(f"{technique}: epsilon is {epsilon!r}; it must be a finite number above 0.")
 
 
 def with_noise(numbers: NDArray[np.int64], *, scale: float, rng: Randomness) -> NDArray[np.int64]:

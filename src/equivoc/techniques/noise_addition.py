@@ -14,7 +14,7 @@ from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, t
 from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
 from equivoc.intruder.release import GroupedRelease
-from equivoc.techniques.technique import Randomness, Technique, generator, one_of
+from equivoc.techniques.technique import Randomness, Technique, generator, is_number, one_of
 
 Edge = Literal["clip", "wrap", "extend"]
 
@@ -43,8 +43,8 @@ class NoiseAddition(Technique):
     intruder: str = "bayes"
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.percent) and self.percent >= 0):
-            raise InputError(f"noise-addition: percent is {self.percent}; it must be 0 or more.")
+        if not (is_number(self.percent) and np.isfinite(self.percent) and self.percent >= 0):
+            raise InputError(f"noise-addition: percent is {self.percent!r}; it must be 0 or more.")
         one_of("noise-addition", "edge", self.edge, ("clip", "wrap", "extend"))
         one_of("noise-addition", "intruder", self.intruder, ("bayes", "interval"))
 

@@ -75,11 +75,7 @@ def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:
     missing = [f.name for f in allowed.values() if f.default is MISSING and f.name not in parameters]
     if missing:
         raise InputError(f"{name} needs {missing[0]}, as in {name}:{missing[0]}=….")
-    try:
-        return kind(**parameters)
-    except TypeError:
-        given = ", ".join(f"{k}={v!r}" for k, v in parameters.items())
-        raise InputError(f"{name}: {given} is of the wrong type.") from None
+    return kind(**parameters)
 
 
 def _value(text: str) -> Any:

@@ -20,6 +20,7 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    is_number,
     written,
 )
 
@@ -57,8 +58,8 @@ class PRAM(Technique):
     def __post_init__(self) -> None:
         if (self.matrix is None) == (self.keep is None):
             raise InputError("pram: give either matrix or keep, and not both.")
-        if self.keep is not None and not 0 <= self.keep <= 1:
-            raise InputError(f"pram: keep is {self.keep}; it must be a probability from 0 to 1.")
+        if self.keep is not None and not (is_number(self.keep) and 0 <= self.keep <= 1):
+            raise InputError(f"pram: keep is {self.keep!r}; it must be a probability from 0 to 1.")
         object.__setattr__(self, "on", checked_columns("pram", self.on))
         if self.matrix is not None:
             object.__setattr__(self, "matrix", matrices(self.matrix))

@@ -19,6 +19,7 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    is_number,
     one_of,
 )
 
@@ -52,8 +53,8 @@ class Rounding(Technique):
     """"confidential", "keys", "all", or columns by name; all must be numbers."""
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.base) and self.base > 0):
-            raise InputError(f"rounding: base is {self.base}; it must be a number above 0.")
+        if not (is_number(self.base) and np.isfinite(self.base) and self.base > 0):
+            raise InputError(f"rounding: base is {self.base!r}; it must be a number above 0.")
         one_of("rounding", "method", self.method, ("nearest", "random"))
         object.__setattr__(self, "on", checked_columns("rounding", self.on))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import GroupedRelease
-from equivoc.techniques.technique import Randomness, Technique, generator, one_of
+from equivoc.techniques.technique import Randomness, Technique, generator, is_number, one_of
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Sampling(Technique):
     """What the intruder expects of records outside the sample: "uniform" or "marginal"."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.fraction <= 1:
-            raise InputError(f"sampling: fraction is {self.fraction}; it must be above 0 and at most 1.")
+        if not (is_number(self.fraction) and 0 < self.fraction <= 1):
+            raise InputError(f"sampling: fraction is {self.fraction!r}; it must be above 0 and at most 1.")
         one_of("sampling", "prior", self.prior, ("uniform", "marginal"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> Sample:

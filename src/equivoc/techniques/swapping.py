@@ -12,7 +12,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.rank_moves import rank_moves
-from equivoc.techniques.technique import Randomness, Technique, columns_of, generator
+from equivoc.techniques.technique import Randomness, Technique, columns_of, generator, is_number
 
 _MOST_LEVELS = 2**13
 
@@ -48,11 +48,11 @@ class Swapping(Technique):
     """How far a value may move, in percent of the ranks: above 0, at most 100; None: anywhere. More is safer."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.rate <= 1:
-            raise InputError(f"swapping: rate is {self.rate}; it must be above 0 and at most 1.")
-        if self.window is not None and not 0 < self.window <= 100:
+        if not (is_number(self.rate) and 0 < self.rate <= 1):
+            raise InputError(f"swapping: rate is {self.rate!r}; it must be above 0 and at most 1.")
+        if self.window is not None and not (is_number(self.window) and 0 < self.window <= 100):
             raise InputError(
-                f"swapping: window is {self.window}; it must be above 0 and at most 100 percent."
+                f"swapping: window is {self.window!r}; it must be above 0 and at most 100 percent."
             )
 
     def release(self, people: Microdata, rng: Randomness = None) -> SwappedFile:

@@ -59,6 +59,11 @@ def generator(rng: Randomness) -> np.random.Generator:
     return np.random.default_rng(rng)
 
 
+def is_number(given: object) -> bool:
+    """Is it a real number? True and False are none."""
+    return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+
+
 def one_of(technique: str, parameter: str, given: str, allowed: tuple[str, ...]) -> None:
     """InputError unless ``given`` is one of the ``allowed`` words."""
     if given not in allowed:

@@ -18,6 +18,7 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    is_number,
 )
 
 
@@ -46,8 +47,8 @@ class TopBottomCoding(Technique):
     def __post_init__(self) -> None:
         for limit in ("low", "high"):
             given = getattr(self, limit)
-            if given is not None and not np.isfinite(given):
-                raise InputError(f"top-bottom-coding: {limit} is {given}; it must be a finite number.")
+            if given is not None and not (is_number(given) and np.isfinite(given)):
+                raise InputError(f"top-bottom-coding: {limit} is {given!r}; it must be a finite number.")
         if self.low is None and self.high is None:
             raise InputError("top-bottom-coding: neither low nor high is given; give at least one of them.")
         if self.low is not None and self.high is not None and not self.low < self.high:

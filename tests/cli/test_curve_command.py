@@ -76,9 +76,9 @@ def test_json() -> None:
 
 
 def test_json_certified(tmp_path: Path) -> None:
-    n = 700
+    n = 1200
     posterior = tmp_path / "posterior.csv"
-    posterior.write_text("".join(f"{i * i % 9973},{1 / n!r}\n" for i in range(n)))
+    posterior.write_text("".join(f"{(i * i % 9973) / 7!r},{1 / n!r}\n" for i in range(n)))
     facts = json.loads(run("curve", str(posterior), "--json", "--tolerance", "1e-2"))
     exact = json.loads(run("curve", str(posterior), "--json"))["area"]
     low, high = facts["area_bounds"]

@@ -17,6 +17,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder import inversion
 from equivoc.techniques.rounding import Rounding
+from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from tests.techniques.calibration import p_value
 from tests.techniques.enumeration import assert_posteriors_by_enumeration
 
@@ -148,3 +149,15 @@ def test_a_key_with_too_many_values():
     people = Microdata(pa.table({"x": values, "pay": values % 3}), confidential="pay", keys=["x"])
     with pytest.raises(InputError, match="'x' has 12,000 values, to be shown as 6,001; coarsen it more"):
         Rounding(base=2, on="x").release(people)
+
+
+@pytest.mark.parametrize("technique", [Rounding(base=3, on="all"), TopBottomCoding(high=12, on="all")])
+@pytest.mark.parametrize("kind", [pa.null(), pa.int64(), pa.string()])
+def test_a_key_of_nulls_stays_as_it_is(technique, kind):
+    table = pa.table({"age": pa.array([None] * 3, kind), "pay": [10, 20, 30]})
+    people = Microdata(table, confidential="pay", keys=["age"])
+    release = technique.release(people, 0)
+    assert release.table["age"].to_pylist() == [None] * 3
+    assert release.posteriors(["age"]).probabilities == pytest.approx(
+        release.posteriors([]).probabilities, rel=1e-12
+    )

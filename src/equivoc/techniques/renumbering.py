@@ -40,7 +40,7 @@ def levels_as_numbers(technique: str, people: Microdata, name: str) -> Floats:
     if name == people.confidential:
         return people.values
     levels = people.decode(name, np.arange(len(people.levels(name)))).drop_null()
-    if not len(levels):  # nulls only
+    if not len(levels):
         return np.empty(0)
     if not (pa.types.is_integer(levels.type) or pa.types.is_floating(levels.type)):
         raise InputError(
@@ -62,6 +62,8 @@ def renumbered(
     """
     before = unchanged(people, name)
     size = len(shown.low)
+    if not size:  # nulls only
+        return before
     if not shown.share.any() and np.array_equal(shown.low, before.labels[:size].to_numpy()):
         return before
     from scipy.sparse import csr_array

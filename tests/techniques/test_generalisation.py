@@ -400,3 +400,14 @@ def test_without_keys_there_is_nothing_to_generalise():
     people = Microdata(pa.table({"pay": [1, 2, 2]}), confidential="pay")
     for technique in (Generalisation(k=3), Generalisation(k=3, hierarchies={})):
         assert technique.release(people).posteriors([]).probabilities.tolist() == [[1 / 3, 2 / 3]]
+
+
+def test_another_hierarchy_of_the_same_name_is_noticed(tmp_path):
+    file = tmp_path / "age.csv"
+    contents = []
+    for groups in ("young;*", "old;*", "young;*"):
+        file.write_text(f"20;{groups}\n21;{groups}\n")
+        technique = Generalisation(k=2, hierarchies={"age": file})
+        contents.append(technique.content)
+    assert contents[0] == contents[2] != contents[1]
+    assert Generalisation(k=2).content is None

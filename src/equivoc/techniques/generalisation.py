@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,6 +69,11 @@ class Generalisation(Technique):
             raise InputError(f"generalisation: suppress is {self.suppress!r}; it must be from 0 to below 1.")
         if self.suppress and (self.k is None or self.hierarchies is None):
             raise InputError("generalisation: suppress needs k and hierarchies.")
+
+    @property
+    def content(self) -> str | None:
+        """A digest of the hierarchies, by which a study notices that their files have changed."""
+        return None if self.hierarchies is None else sha256(repr(self.hierarchies).encode()).hexdigest()
 
     def release(self, people: Microdata, rng: Randomness = None) -> GeneralisedRecords:
         """Recode the keys; ``rng`` is not used."""

@@ -11,7 +11,7 @@ import pytest
 import equivoc
 
 LAYERS = (
-    ("errors", "files", "version"),
+    ("arguments", "errors", "files", "version"),
     ("measure",),
     ("data", "engines", "datasets"),
     ("intruder",),

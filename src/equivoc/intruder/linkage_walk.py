@@ -22,11 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from equivoc.intruder.coded_file import CodedFile, Codes, Matrix, Unchanged
+from equivoc.intruder.inversion import DENSE_CELLS
 
 # Combined codes of several keys stay below this; beyond it they are renumbered before the next key joins.
 LARGEST_CODE = 2**62
-# Weights that are laid out as dense tables; more stay sparse.
-DENSE_CELLS = 2**25
 
 
 @dataclass(frozen=True, eq=False)

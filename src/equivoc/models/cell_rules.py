@@ -12,8 +12,8 @@ from math import fsum, inf
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equivoc.arguments import checked_number, is_whole
 from equivoc.errors import InputError
-from equivoc.models.arguments import checked_number
 
 
 def dominance(contributions: ArrayLike, *, n: int = 1, k: float = 60) -> bool:
@@ -24,7 +24,7 @@ def dominance(contributions: ArrayLike, *, n: int = 1, k: float = 60) -> bool:
     >>> dominance([50_000, 49_000, 1_000], n=1, k=90), dominance([50_000, 49_000, 1_000], n=2, k=90)
     (False, True)
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+    if not is_whole(n) or n < 1:
         raise InputError(f"n is {n!r}; give a whole number of respondents, at least 1.")
     share = checked_number("k", k, "a percentage between 0 and 100", lambda k: 0 < k < 100)
     values = _largest_first(contributions)

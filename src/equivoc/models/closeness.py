@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.models.arguments import check_choice
 from equivoc.models.known_classes import Known, known_classes
 
 DISTANCES = ("ordered", "equal")

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice, checked_number
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.arguments import check_choice, checked_number
 from equivoc.models.known_classes import Known, known_classes
 
 KINDS = ("distinct", "entropy", "recursive")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equivoc.arguments import checked_number
 from equivoc.data.microdata import Microdata
-from equivoc.models.arguments import checked_number
 from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.population import FILE, behind
 

@@ -6,10 +6,18 @@ from collections.abc import Sequence
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.models.arguments import check_people
+from equivoc.errors import InputError
 
 Known = Sequence[str] | None
 """The keys that the intruder knows; None: all of them."""
+
+
+def check_people(name: str, given: object) -> None:
+    """InputError unless ``given`` is Microdata."""
+    if not isinstance(given, Microdata):
+        raise InputError(
+            f"{name} is a {type(given).__name__}; make people of it with eq.Microdata(…, confidential=…, keys=[…])."
+        )
 
 
 def known_classes(people: Microdata, known: Known) -> Classes:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice
 from equivoc.data.microdata import Microdata
 from equivoc.data.numbers import Misfit, as_numbers
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.arguments import check_choice
 from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.released_table import ReleasedTable, released_table
 

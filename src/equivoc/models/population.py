@@ -11,7 +11,7 @@ from equivoc.data.classes import Classes
 from equivoc.data.members import class_of_records
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.arguments import check_people
+from equivoc.models.known_classes import check_people
 
 FILE = "the file itself"
 WEIGHTS = "the survey weights"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.models.arguments import check_choice
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-12

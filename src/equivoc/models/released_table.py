@@ -15,7 +15,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.arguments import check_people
+from equivoc.models.known_classes import check_people
 
 if TYPE_CHECKING:
     import pyarrow as pa

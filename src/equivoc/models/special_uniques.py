@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import checked_number
 from equivoc.data.classes import Classes
 from equivoc.data.lattice import largest_size
 from equivoc.data.microdata import Microdata
-from equivoc.models.arguments import checked_number
 from equivoc.models.known_classes import Known, known_classes
 
 Floats = NDArray[np.float64]

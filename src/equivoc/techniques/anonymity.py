@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from equivoc.arguments import is_whole
 from equivoc.data.level_text import STAR
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
@@ -11,7 +10,7 @@ from equivoc.errors import InputError
 
 def check_k(technique: str, k: object) -> None:
     """InputError unless k is a whole number of 1 or more."""
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+    if not is_whole(k) or k < 1:
         raise InputError(f"{technique}: k is {k!r}; it must be a whole number of 1 or more.")
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import is_number, is_whole
 from equivoc.data.hierarchies import Hierarchies
 from equivoc.data.hierarchy import Ladder
 from equivoc.data.level_text import STAR
@@ -20,7 +21,7 @@ from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, uncha
 from equivoc.techniques.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.full_domain import Lattice, Recoding
 from equivoc.techniques.mondrian import mondrian_columns
-from equivoc.techniques.technique import Randomness, Technique, is_number
+from equivoc.techniques.technique import Randomness, Technique
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _steps(given: Any) -> tuple[tuple[str, int], ...]:
         given = {key: int(step) if step.isdecimal() else step for key, step in pairs}
     steps = dict(given)
     for key, step in steps.items():
-        if not isinstance(step, (int, np.integer)) or isinstance(step, bool) or step < 0:
+        if not is_whole(step) or step < 0:
             raise InputError(
                 f"generalisation: the level of {key!r} is {step!r}; it must be a whole number of 0 or more, "
                 "as in levels=age:1."

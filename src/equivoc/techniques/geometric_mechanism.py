@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import is_number
 from equivoc.errors import InputError
-from equivoc.techniques.technique import Randomness, generator, is_number
+from equivoc.techniques.technique import Randomness, generator
 
 LARGEST = 2**62
 """Noise is cut off here, far beyond any count."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice, is_whole
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
@@ -15,7 +16,7 @@ from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.techniques.aggregation_groups import fast_groups, mdav_groups, optimal_groups
 from equivoc.techniques.group_order import order_channel
 from equivoc.techniques.group_sums import sum_channel
-from equivoc.techniques.technique import Randomness, Technique, columns_of, one_of
+from equivoc.techniques.technique import Randomness, Technique, columns_of
 
 _METHODS = ("optimal", "mdav", "fast")
 _INTRUDERS = ("sum", "order")
@@ -60,13 +61,13 @@ class Microaggregation(Technique):
     intruder: str = "sum"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.size, (int, np.integer)) or isinstance(self.size, bool) or self.size < 1:
+        if not is_whole(self.size) or self.size < 1:
             raise InputError(
                 f"microaggregation: size is {self.size}; a group has a whole number of records, at least 1."
             )
         if self.method is not None:
-            one_of("microaggregation", "method", self.method, _METHODS)
-        one_of("microaggregation", "intruder", self.intruder, _INTRUDERS)
+            check_choice("microaggregation: method", self.method, _METHODS)
+        check_choice("microaggregation: intruder", self.intruder, _INTRUDERS)
         if self.intruder == "order" and self.method in ("mdav", "fast"):
             raise InputError(
                 f"microaggregation: intruder order is for method optimal, where no groups overlap, not {self.method}."

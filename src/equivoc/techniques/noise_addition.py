@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice, is_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, transition
 from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
 from equivoc.intruder.release import GroupedRelease
-from equivoc.techniques.technique import Randomness, Technique, generator, is_number, one_of
+from equivoc.techniques.technique import Randomness, Technique, generator
 
 Edge = Literal["clip", "wrap", "extend"]
 
@@ -45,8 +46,8 @@ class NoiseAddition(Technique):
     def __post_init__(self) -> None:
         if not (is_number(self.percent) and np.isfinite(self.percent) and self.percent >= 0):
             raise InputError(f"noise-addition: percent is {self.percent!r}; it must be 0 or more.")
-        one_of("noise-addition", "edge", self.edge, ("clip", "wrap", "extend"))
-        one_of("noise-addition", "intruder", self.intruder, ("bayes", "interval"))
+        check_choice("noise-addition: edge", self.edge, ("clip", "wrap", "extend"))
+        check_choice("noise-addition: intruder", self.intruder, ("bayes", "interval"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyRecords | NoisyIntervals:
         """Draw the noise, key by key and then for the confidential value."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.inversion import DENSE_CELLS, channel
@@ -20,7 +21,6 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
-    is_number,
     written,
 )
 

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice, is_whole
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import GroupedRelease
 from equivoc.queries.candidates import candidate_span
 from equivoc.queries.exact_posterior import block_posteriors
 from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
-from equivoc.techniques.technique import Randomness, Technique, generator, one_of
+from equivoc.techniques.technique import Randomness, Technique, generator
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,11 @@ class QueryRestriction(Technique):
     intruder: str = "uniform"
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.size, (int, np.integer)) and not isinstance(self.size, bool)
-        if not whole or self.size < 2 or self.size % 2:
+        if not is_whole(self.size) or self.size < 2 or self.size % 2:
             raise InputError(
                 f"query-restriction: size is {self.size}; a query sums an even number of records, at least 2."
             )
-        one_of("query-restriction", "intruder", self.intruder, ("uniform", "bayes"))
+        check_choice("query-restriction: intruder", self.intruder, ("uniform", "bayes"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> AnsweredQueries:
         """Draw the order and answer every query."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from equivoc.arguments import check_choice
 from equivoc.data.microdata import Microdata
 from equivoc.data.records import held_columns
 from equivoc.data.roles import checked_roles
@@ -17,7 +18,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.file_release import MATCHINGS, FileRelease
 from equivoc.intruder.released_confidential import read_confidential
 from equivoc.intruder.symbol_reading import read_symbols
-from equivoc.techniques.technique import Randomness, Technique, one_of
+from equivoc.techniques.technique import Randomness, Technique
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class ReleasedFile(Technique):
     """How records are linked to people: "exact", "nearest" or "probable"."""
 
     def __post_init__(self) -> None:
-        one_of(self.name, "matching", self.matching, MATCHINGS)
+        check_choice(f"{self.name}: matching", self.matching, MATCHINGS)
 
     @property
     def _told(self) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from equivoc.arguments import check_choice, is_number
 from equivoc.data.microdata import Microdata
 from equivoc.data.numbers import multiples, round_half_up, whole_steps
 from equivoc.errors import InputError
@@ -19,8 +20,6 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
-    is_number,
-    one_of,
 )
 
 CLOSE = 1e-9
@@ -55,7 +54,7 @@ class Rounding(Technique):
     def __post_init__(self) -> None:
         if not (is_number(self.base) and np.isfinite(self.base) and self.base > 0):
             raise InputError(f"rounding: base is {self.base!r}; it must be a number above 0.")
-        one_of("rounding", "method", self.method, ("nearest", "random"))
+        check_choice("rounding: method", self.method, ("nearest", "random"))
         object.__setattr__(self, "on", checked_columns("rounding", self.on))
 
     def release(self, people: Microdata, rng: Randomness = None) -> RoundedFile:

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice, is_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import GroupedRelease
-from equivoc.techniques.technique import Randomness, Technique, generator, is_number, one_of
+from equivoc.techniques.technique import Randomness, Technique, generator
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Sampling(Technique):
     def __post_init__(self) -> None:
         if not (is_number(self.fraction) and 0 < self.fraction <= 1):
             raise InputError(f"sampling: fraction is {self.fraction!r}; it must be above 0 and at most 1.")
-        one_of("sampling", "prior", self.prior, ("uniform", "marginal"))
+        check_choice("sampling: prior", self.prior, ("uniform", "marginal"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> Sample:
         """Draw the sample."""

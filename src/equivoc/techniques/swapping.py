@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.rank_moves import rank_moves
-from equivoc.techniques.technique import Randomness, Technique, columns_of, generator, is_number
+from equivoc.techniques.technique import Randomness, Technique, columns_of, generator
 
 _MOST_LEVELS = 2**13
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from equivoc.arguments import is_whole
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
@@ -53,21 +54,10 @@ def written(value: object) -> object:
 
 def generator(rng: Randomness) -> np.random.Generator:
     """The random numbers that ``rng`` stands for."""
-    seed = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0
+    seed = is_whole(rng) and rng >= 0
     if not (seed or rng is None or isinstance(rng, np.random.Generator)):
         raise InputError(f"rng is {rng!r}; give a NumPy Generator or a seed of 0 or more.")
     return np.random.default_rng(rng)
-
-
-def is_number(given: object) -> bool:
-    """Is it a real number? True and False are none."""
-    return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-
-
-def one_of(technique: str, parameter: str, given: str, allowed: tuple[str, ...]) -> None:
-    """InputError unless ``given`` is one of the ``allowed`` words."""
-    if given not in allowed:
-        raise InputError(f"{technique}: {parameter} is {given!r}; it must be one of {', '.join(allowed)}.")
 
 
 Columns = str | tuple[str, ...]

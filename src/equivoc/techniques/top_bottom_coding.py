@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
@@ -18,7 +19,6 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
-    is_number,
 )
 
 

@@ -1,20 +1,28 @@
-"""What the caller said to a measure, checked: each mistake in one sentence."""
+"""Words and numbers that a caller gives, checked: each mistake in one sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
+from typing import TypeGuard
 
-from equivoc.data.microdata import Microdata
+import numpy as np
+
 from equivoc.errors import InputError
 
 
-def check_people(name: str, given: object) -> None:
-    """InputError unless ``given`` is Microdata."""
-    if not isinstance(given, Microdata):
-        raise InputError(
-            f"{name} is a {type(given).__name__}; make people of it with eq.Microdata(…, confidential=…, keys=[…])."
-        )
+def is_number(given: object) -> TypeGuard[float]:
+    """Is it a real number? True and False are none."""
+    return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+
+
+def is_whole(given: object) -> TypeGuard[int]:
+    """Is it a whole number? True and False are none, and neither is 2.0.
+
+    >>> is_whole(2), is_whole(2.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
 
 
 def check_choice(name: str, given: object, allowed: tuple[str, ...]) -> None:

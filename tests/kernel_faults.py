@@ -1,0 +1,408 @@
+"""Deliberate faults of the measure: what each says, the right source text and the wrong one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KERNELS = [
+    "logarithm_kernels.py",
+    "overtaking_kernels.py",
+    "window_kernels.py",
+    "turn_kernels.py",
+    "candidate_kernels.py",
+    "search_kernels.py",
+    "prefix_kernels.py",
+    "partition_kernels.py",
+    "descent_kernels.py",
+    "many_kernels.py",
+    "area_kernels.py",
+]
+"""Each is compiled into those that follow. Numba's cache does not notice: it compares a file with itself only."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    what: str
+    file: str
+    right: str
+    wrong: str
+
+
+LOGARITHM, OVERTAKING, WINDOW, TURNS, CANDIDATES, SEARCH, PREFIX, PARTITION, DESCENT, MANY, AREA = KERNELS
+FAULTS = [
+    # How far a window reaches, and what a mass costs.
+    Fault(
+        "reach: no allowance for rounding",
+        WINDOW,
+        "return eps + min(TIE_ROUNDING",
+        "return eps + 0.0 * min(TIE_ROUNDING",
+    ),
+    Fault(
+        "reach: a millionth whatever the values' size",
+        WINDOW,
+        "TIE_ROUNDING * max(abs(lowest), abs(highest))",
+        "eps",
+    ),
+    Fault("reach: rounding without the limit of a millionth", WINDOW, "TIE_SHARE * eps)", "1.0)"),
+    Fault(
+        "reach: only the upper end's size counts", WINDOW, "max(abs(lowest), abs(highest))", "abs(highest)"
+    ),
+    Fault(
+        "turns: a difference equal to the limit is left out",
+        TURNS,
+        "np.uintp(lows[i] - highs[k] > limit)",
+        "np.uintp((lows[i] - highs[k] >= limit) & (k < i))",
+    ),
+    Fault(
+        "turns: the second window starts one too far left",
+        TURNS,
+        "        if lows[boundary - 1] - highs[middle] > limit:\n            low = middle + 1",
+        "        if lows[boundary - 1] - highs[middle + 1] > limit:\n            low = middle + 1",
+    ),
+    Fault(
+        "turns: the second window's are not renumbered",
+        TURNS,
+        "reached_at[boundary] += turn",
+        "reached_at[boundary] += 0",
+    ),
+    Fault(
+        "turns: the first window's number where the second began",
+        TURNS,
+        "reached_from[middle] = turn + 1 ",
+        "reached_from[middle] = turn ",
+    ),
+    Fault(
+        "turns: boundaries from which the last value is reached",
+        TURNS,
+        "reached_from[np.int64(k2) : len(lows) + 1] = last",
+        "reached_from[np.int64(k2) + 1 : len(lows) + 1] = last",
+    ),
+    Fault(
+        "best window: a difference equal to the limit is left out",
+        WINDOW,
+        "while x[i] - x[k] > limit",
+        "while k < i and x[i] - x[k] >= limit",
+    ),
+    Fault(
+        "best window: the mass starts one late",
+        WINDOW,
+        "mass = cum[i + 1] - cum[k]",
+        "mass = cum[i + 1] - cum[min(k + 1, i)]",
+    ),
+    Fault("φ without the logarithm", LOGARITHM, "return -q * log(q)", "return -q * (q - 1.0)"),
+    Fault("the logarithm's series cut short", LOGARITHM, "(C5 + z * C7)", "C5"),
+    Fault("the logarithm's exponent off", LOGARITHM, "4503599627371519.0", "4503599627371520.0"),
+    # The stacks.
+    Fault(
+        "overtaking: the handicap's sign",
+        OVERTAKING,
+        "y = -log(apart) - handicap / apart",
+        "y = -log(apart) + handicap / apart",
+    ),
+    Fault(
+        "overtaking: half a step off beyond the table",
+        OVERTAKING,
+        "(24.0 * middle) - 0.5)",
+        "(24.0 * middle))",
+    ),
+    Fault(
+        "overtaking: starts without mass between them never give way",
+        OVERTAKING,
+        "NEVER if handicap < 0.0 else -1.0",
+        "NEVER",
+    ),
+    Fault(
+        "overtaking: a neighbouring row of the table",
+        OVERTAKING,
+        "k = np.uintp(z)\n",
+        "k = np.uintp(z + 1.0)\n",
+    ),
+    Fault(
+        "before the block: overtaken ends stay",
+        SEARCH,
+        "while top > 0 and until[top] >= here:",
+        "while top > 0 and until[top] >= 9.0:",
+    ),
+    Fault(
+        "before the block: overtaking the other way round",
+        SEARCH,
+        "overtaken_after(end_cost[best] - cost, end_mass[best] - mass, table)",
+        "overtaken_after(cost - end_cost[best], end_mass[best] - mass, table)",
+    ),
+    Fault(
+        "before the block: ends that no longer reach",
+        SEARCH,
+        "expired = before[before[a]]",
+        "expired = before[before[a]] - 1",
+    ),
+    Fault(
+        "before the block: only the first end that arrives",
+        SEARCH,
+        "if ahead_down_to < here:",
+        "if top == 0 and ahead_down_to < here:",
+    ),
+    Fault(
+        "in the block: overtaken ends stay",
+        SEARCH,
+        "while top > 0 and until[top] <= here:",
+        "while top > 0 and until[top] <= -1.0:",
+    ),
+    Fault(
+        "in the block: overtaking the other way round",
+        SEARCH,
+        "overtaken_after(cost - end_cost[best], mass - end_mass[best], table)",
+        "overtaken_after(end_cost[best] - cost, mass - end_mass[best], table)",
+    ),
+    Fault(
+        "in the block: a newer end never waits for its turn",
+        SEARCH,
+        "if ahead_up_to >= 0.0:",
+        "if ahead_up_to >= 0.0 and top == 0:",
+    ),
+    Fault(
+        "in the block: an end before it has come",
+        SEARCH,
+        "listed[t] <= before[a]:",
+        "listed[t] <= before[a] + 1:",
+    ),
+    # Which ends are searched.
+    Fault(
+        "candidates: ties with a start do not stay",
+        CANDIDATES,
+        "(start_cost[a] >= end_cost[b] - ROUNDING)",
+        "(start_cost[a] > end_cost[b])",
+    ),
+    Fault(
+        "candidates: only the nearest starts are asked",
+        CANDIDATES,
+        "< further[second - begin])",
+        "< -1e9)",
+    ),
+    Fault(
+        "candidates: the last stretch is not asked",
+        CANDIDATES,
+        "< rest[third - begin])",
+        "< -1e9)",
+    ),
+    Fault(
+        "candidates: a stretch's higher end in place of its lower one",
+        CANDIDATES,
+        "min(gains[g], gains[g + 1])",
+        "max(gains[g], gains[g + 1])",
+    ),
+    # The costs of prefixes.
+    Fault(
+        "the block reaches one end too far",
+        PREFIX,
+        "new = min(after[new], last)\n        _to_ends",
+        "new = min(after[new] + 1, last)\n        _to_ends",
+    ),
+    Fault(
+        "from an end to an end: not at all",
+        PREFIX,
+        "v = end_cost[first + t] + window[t]",
+        "v = end_cost[first + t] + window[t] + 1.0",
+    ),
+    Fault(
+        "from a start to an end: not at all",
+        PREFIX,
+        "        v = start_cost[first + t] + window[t]\n",
+        "        v = start_cost[first + t] + window[t] + 1.0\n",
+    ),
+    Fault(
+        "from a start to a start: not at all",
+        PREFIX,
+        "start_cost[np.uintp(before[first + t])] + window[t]",
+        "start_cost[np.uintp(before[first + t])] + window[t] + 1.0",
+    ),
+    Fault(
+        "from an end to a start: the nearest end is not tried",
+        PREFIX,
+        "range(before[before[a]] + 1, before[a] + 1)",
+        "range(before[before[a]] + 1, before[a])",
+    ),
+    Fault(
+        "from an end to a start: an end out of reach",
+        PREFIX,
+        "range(before[before[a]] + 1, before[a] + 1)",
+        "range(max(before[before[a]], 0), before[a] + 1)",
+    ),
+    Fault(
+        "partition: only from starts to starts",
+        PARTITION,
+        "range(before[to] + 1, to + 1)",
+        "range(to + 1, to + 1)",
+    ),
+    Fault(
+        "partition: never from an end to an end",
+        PARTITION,
+        "range(before[to - 1] + 1, before[to] + 1)",
+        "range(before[to] + 1, before[to] + 1)",
+    ),
+    Fault(
+        "halves: prefixes end too early",
+        "entropy.py",
+        "limit, overtaking_table(), high,",
+        "limit, overtaking_table(), low,",
+    ),
+    Fault(
+        "halves: starts and ends not exchanged",
+        "entropy.py",
+        "(start_cost + mirrored_end_cost[::-1])",
+        "(start_cost + mirrored_start_cost[::-1])",
+    ),
+    # Every jump.
+    Fault(
+        "descent: the widest window is the first one",
+        PARTITION,
+        "widest = max(widest, highs[boundaries[t] - 1] - lows[boundaries[t + 1]])",
+        "widest = highs[boundaries[t] - 1] - lows[boundaries[t + 1]]",
+    ),
+    Fault(
+        "descent: a difference equal to the limit is left out",
+        DESCENT,
+        "while x[i - 1] - x[k] > limit:",
+        "while k < i - 1 and x[i - 1] - x[k] >= limit:",
+    ),
+    Fault("descent: small jumps taken for rounding", DESCENT, "SAME_LEVEL = 7e-13", "SAME_LEVEL = 7e-4"),
+    Fault(
+        "descent: the stretch from 0 to the first jump is left out",
+        DESCENT,
+        "area += h0 * right",
+        "area += 0.0 * right",
+    ),
+    Fault(
+        "descent: a level's area up to the wrong end",
+        DESCENT,
+        "area += level * (right - low)",
+        "area += level * (right - d)",
+    ),
+    Fault(
+        "descent: the last difference is skipped",
+        DESCENT,
+        "d = difference_below(x, low)\n",
+        "d = difference_below(x, difference_below(x, low))\n",
+    ),
+    Fault(
+        "descent: the left end of a level with ties is not searched",
+        DESCENT,
+        "        if h <= level + SAME_LEVEL:\n            right",
+        "        if h < level - SAME_LEVEL:\n            right",
+    ),
+    Fault(
+        "descent: bisection between neighbouring doubles",
+        DESCENT,
+        "min(np.nextafter(middle, np.inf), right)",
+        "np.nextafter(middle, np.inf)",
+    ),
+    Fault(
+        "descent: of equal costs, the wider windows",
+        DESCENT,
+        "min(width[j], max(end - x[j], after))",
+        "max(0.0 if width[j] == np.inf else width[j], end - x[j], after)",
+    ),
+    Fault(
+        "curve: ε at a jump belongs to the level before",
+        "curve.py",
+        'np.searchsorted(epsilons, reach, side="right")',
+        'np.searchsorted(epsilons, reach, side="left")',
+    ),
+    Fault(
+        "curve: break points that tie are named by the first",
+        "breakpoints.py",
+        "        last.append(k - 1)\n",
+        "        last.append(int(np.searchsorted(ascending, ascending[k - 1] * (1 - 1e-13))))\n",
+    ),
+    Fault(
+        "area: the lower bound at the left end",
+        "area.py",
+        "low, peaks = self._below(groups, right)",
+        "low, peaks = self._below(groups, max(left, 0.5 * right))",
+    ),
+    Fault(
+        "area: upper bounds one place late",
+        AREA,
+        "left + width * (place / places)",
+        "left + width * ((place + 1) / places)",
+    ),
+    Fault(
+        "equal values: the first one's probability",
+        "distribution.py",
+        "np.add.reduceat(p, first)",
+        "p[first]",
+    ),
+    # Many rows.
+    Fault(
+        "lanes: areas one step off",
+        MANY,
+        "area[block + a] += h * steps[e]",
+        "area[block + a] += h * steps[e - 1]",
+    ),
+    Fault(
+        "lanes: the last row of a block is forgotten",
+        MANY,
+        "        for a in range(lanes):\n            h = max(",
+        "        for a in range(max(lanes - 1, 1)):\n            h = max(",
+    ),
+    Fault(
+        "lanes: the third start of four read twice",
+        MANY,
+        "c3, t3 = c2 + lanes, t2 + lanes",
+        "c3, t3 = c2, t2",
+    ),
+    Fault(
+        "lanes: a start too many is skipped",
+        MANY,
+        "        j = starts[i - 1]\n",
+        "        j = min(starts[i - 1] + 1, i - 1)\n",
+    ),
+    Fault("lanes: the logarithm's series cut short", MANY, "z * (C11 + z * series)", "z * C11"),
+    Fault(
+        "counts: the total's share added instead of taken off",
+        MANY,
+        "shift[a] = -losses[total] / total",
+        "shift[a] = losses[total] / total",
+    ),
+    Fault(
+        "rows: impossible values count",
+        MANY,
+        "        if weights[t] > 0:\n            x[s]",
+        "        if weights[t] >= 0:\n            x[s]",
+    ),
+    Fault(
+        "rows: one by one, a difference equal to the limit is left out",
+        MANY,
+        "while x[i - 1] - x[k] > limit:",
+        "while k < i - 1 and x[i - 1] - x[k] >= limit:",
+    ),
+    Fault(
+        "rows: large supports against the whole grid's room",
+        MANY,
+        "least_cost(cum[: s + 1], x[:s], x[:s], limit, overtaking)",
+        "least_cost(cum[:s], x[: s - 1], x[: s - 1], limit, overtaking)",
+    ),
+    Fault(
+        "rows: two values, half the area",
+        MANY,
+        "area[q] = h / NATS * spread[q]",
+        "area[q] = h / NATS * spread[q] / 2.0",
+    ),
+    Fault(
+        "rows: one fingerprint, one row",
+        MANY,
+        "                    same = False\n",
+        "                    same = True\n",
+    ),
+    Fault(
+        "rows: columns of equal values are not added up",
+        "rows.py",
+        "np.add.reduceat(matrix, begins, axis=1)",
+        "matrix[:, begins]",
+    ),
+    Fault(
+        "rows: the answers of equal rows mixed up",
+        "rows.py",
+        "return representative.astype(np.int64), of.astype(np.int64)",
+        "return representative.astype(np.int64), np.sort(of).astype(np.int64)",
+    ),
+]

@@ -28,6 +28,11 @@ FINER = 1
 """Groups are 2^FINER times narrower than the interval of ε they serve."""
 FINEST_LEVEL = 52
 """Beyond this many halvings ε would be finer than double precision."""
+PROMISING = 0.5
+"""Bounds closer than this share of the heaviest window's mass may tell where no good partition cuts."""
+WORK_PER_INTERVAL = 300.0
+WORK_PER_WINDOW = 2.0
+"""In the time that a stretch takes."""
 PLACES = 6
 """How many upper bounds an interval of ε gets."""
 WORTH = 0.35
@@ -44,13 +49,13 @@ class CertifiedArea:
 
 
 @dataclass(frozen=True, eq=False)
-class _Groups:
-    """Runs of neighbouring values: their extremes, the cumulative probabilities between them, where they begin."""
+class _Stretches:
+    """Runs of neighbouring values: where they begin, and which of them no partition that matters cuts."""
 
-    lows: Floats
-    highs: Floats
-    cumulative: Floats
     begins: NDArray[np.int64]
+    solid: NDArray[np.bool_]
+    everywhere: bool
+    """Are they equally wide everywhere?"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +64,22 @@ class _Interval:
 
     level: int
     k: int
+    width: float
+    stretches: _Stretches
     low: float
-    """H at the right end is at least this."""
+    """H is at least this."""
+    most: float
+    """And at most this."""
     gap: float
+    """By how much its area is uncertain."""
     work: float
+    promising: bool
+    """Are the bounds close enough to tell where no good partition cuts?"""
+
+    @property
+    def figures(self) -> tuple[float, float, float]:
+        """The area below, its uncertainty, and how much of that an amount of work removes."""
+        return self.low * self.width, self.gap, self.gap / self.work
 
 
 class _Bounds:
@@ -72,55 +89,67 @@ class _Bounds:
         self.values = distribution.values
         self.cumulative = distribution.cumulative
         self.spread = distribution.spread
-        self.h0 = distribution.shannon * NATS_PER_BIT
-        self._groups: dict[int, _Groups] = {}
+        self.finest = int(np.log2(len(self.values)))
+        self._all: dict[int, _Stretches] = {}
+        self.whole = self._interval(0, 0, self._every(1), 0.0, distribution.shannon * NATS_PER_BIT)
 
-    @cached_property
-    def finest(self) -> int:
-        """The level from which on groups would not be much fewer than values."""
-        return int(np.log2(len(self.values)))
-
-    def groups(self, level: int) -> _Groups:
+    def _every(self, level: int) -> _Stretches:
+        """Stretches of equal width everywhere: 2^level of them; single values beyond the finest level."""
         level = min(level, self.finest)
-        if level not in self._groups:
-            x, cum = self.values, self.cumulative
+        if level not in self._all:
+            x = self.values
             if level == self.finest:
                 begins = np.arange(len(x) + 1)
             else:
                 cell = ((x - x[0]) * (2.0**level / self.spread)).astype(np.int64)
                 begins = np.concatenate(([0], np.flatnonzero(np.diff(cell)) + 1, [len(x)]))
-            self._groups[level] = _Groups(x[begins[:-1]], x[begins[1:] - 1], cum[begins], begins)
-        return self._groups[level]
+            self._all[level] = _Stretches(begins, np.diff(begins) == 1, everywhere=True)
+        return self._all[level]
 
-    def _below(self, groups: _Groups, eps: float) -> tuple[float, NDArray[np.int64]]:
-        """A lower bound of H(ε) in nats, and the heaviest windows of its solution."""
-        from equivoc.measure import area_kernels as kernels
-
-        if eps >= self.spread:
-            return 0.0, np.zeros((0, 2), np.int64)
-        found: tuple[float, NDArray[np.int64]] = kernels.below(
-            groups.lows, groups.highs, groups.cumulative, eps, overtaking_table()
-        )
-        return found
-
-    def interval(self, level: int, k: int, floor: float) -> _Interval:
-        """Bounds over piece k of level ``level``; ``floor`` is a lower bound that its parent had."""
+    def _interval(self, level: int, k: int, stretches: _Stretches, low: float, most: float) -> _Interval:
         from equivoc.measure import area_kernels as kernels
 
         width, left, right = (self.spread * (part / 2**level) for part in (1, k, k + 1))
-        groups = self.groups(level + FINER)
-        low, peaks = self._below(groups, right)
-        low = max(low, floor)
-        high = self.h0
-        if level + FINER >= self.finest and k > 0:
-            # Groups are single values now, so this is H itself: however fine, the bounds must come together.
-            high = self._below(groups, left)[0]
-        mean = kernels.mean_above(
-            self.values, self.cumulative, groups.begins, peaks, left, width, PLACES, high, low
+        found, mean, first, windows, heaviest = kernels.bounds(
+            self.values,
+            self.cumulative,
+            stretches.begins,
+            stretches.solid,
+            left,
+            right,
+            most,
+            PLACES,
+            overtaking_table(),
         )
-        # The search has no work to do in what the first window covers.
-        work = len(groups.lows) * (1.05 - right / self.spread)
-        return _Interval(level, k, low, (mean - low) * width, work)
+        low = max(low, found)
+        work = WORK_PER_INTERVAL + len(stretches.solid) + PLACES * WORK_PER_WINDOW * windows
+        gap = max(mean - low, 0.0) * width
+        return _Interval(level, k, width, stretches, low, first, gap, work, first - low < PROMISING * heaviest)
+
+    def halves(self, whole: _Interval) -> list[_Interval]:
+        stretches = self._finer(whole)
+        return [
+            self._interval(whole.level + 1, 2 * whole.k + side, stretches, whole.low, whole.most)
+            for side in (0, 1)
+        ]
+
+    def _finer(self, whole: _Interval) -> _Stretches:
+        """Stretches half as wide, without those that a partition which costs less than ``whole.most`` does not cut."""
+        from equivoc.measure import stretch_kernels as kernels
+
+        level = whole.level + 1 + FINER
+        begins, solid = whole.stretches.begins, whole.stretches.solid
+        may_cut = np.ones(len(begins), np.bool_)
+        if whole.promising:
+            right = self.spread * ((whole.k + 1) / 2**whole.level)
+            may_cut = kernels.alive(
+                self.values, self.cumulative, begins, solid, right, whole.most, overtaking_table()
+            )
+        if whole.stretches.everywhere and may_cut.all():
+            return self._every(level)
+        unit = self.spread / 2**level
+        finer = kernels.refined(self.values, begins, solid, may_cut, unit, level >= self.finest)
+        return _Stretches(*finer, everywhere=False)
 
 
 def _expected_jumps(values: Floats) -> int:
@@ -137,45 +166,41 @@ def _expected_jumps(values: Floats) -> int:
     return min(of_reals, int((values[-1] - values[0]) / divisor))
 
 
+def _worth_halving(gaps: Floats, gains: Floats, needed: float) -> list[int]:
+    """Of the intervals those first whose halving gains most for its work; as many as it takes to lose ``needed``."""
+    order = np.argsort(-gains, kind="stable")
+    count = int(np.searchsorted(np.cumsum(gaps[order]) * 0.5, needed)) + 1
+    first = order[:count]
+    return np.sort(first[gains[first] >= WORTH * gains[order[0]]]).tolist()
+
+
 def certified_area(distribution: Distribution, tolerance: float) -> CertifiedArea:
     """Bounds of A whose gap is at most ``tolerance`` times the lower one."""
     if _expected_jumps(distribution.values) <= MOST_JUMPS:
         epsilons, entropies, area = jumps(distribution)
         return CertifiedArea((area, area), epsilons, entropies)
     bounds = _Bounds(distribution)
-    intervals = [bounds.interval(0, 0, 0.0)]
+    intervals = [bounds.whole]
+    lows, gaps, gains = (np.array([v]) for v in bounds.whole.figures)
     with ThreadPoolExecutor(cores()) as pool:
-        while True:
-            width = np.array([bounds.spread / 2**i.level for i in intervals])
-            low = float(np.dot([i.low for i in intervals], width))
-            gaps = np.array([i.gap for i in intervals])
-            gap = float(gaps.sum())
-            if gap <= tolerance * low:
-                break
-            # Of the intervals, those first whose halving gains most for its work; as many as the gap needs.
-            gain = gaps / np.array([i.work for i in intervals])
-            order = np.argsort(-gain, kind="stable")
-            needed = gap - 0.99 * tolerance * low
-            count = int(np.searchsorted(np.cumsum(gaps[order]) * 0.5, needed)) + 1
-            worth = (t for t in order[:count].tolist() if gain[t] >= WORTH * gain[order[0]])
-            chosen = {t for t in worth if intervals[t].level < FINEST_LEVEL}
+        while (gap := float(gaps.sum())) > tolerance * (low := float(lows.sum())):
+            chosen = _worth_halving(gaps, gains, gap - 0.99 * tolerance * low)
+            chosen = [t for t in chosen if intervals[t].level < FINEST_LEVEL]
             if not chosen:
                 break
-            halves = []
-            for place, i in enumerate(intervals):
-                if place in chosen:
-                    halves.append(pool.submit(bounds.interval, i.level + 1, 2 * i.k, i.low))
-                    halves.append(pool.submit(bounds.interval, i.level + 1, 2 * i.k + 1, i.low))
-            done = iter([h.result() for h in halves])
-            after = []
-            for place, i in enumerate(intervals):
-                after += [next(done), next(done)] if place in chosen else [i]
-            intervals = after
+            halves = list(pool.map(bounds.halves, [intervals[t] for t in chosen]))
+            for t, (left, _) in zip(chosen, halves, strict=True):
+                intervals[t] = left
+                lows[t], gaps[t], gains[t] = left.figures
+            intervals += [right for _, right in halves]
+            added = np.array([right.figures for _, right in halves]).T
+            lows, gaps, gains = (np.concatenate(pair) for pair in zip((lows, gaps, gains), added, strict=True))
     low_area, high_area = low / NATS_PER_BIT, (low + gap) / NATS_PER_BIT
+    intervals.sort(key=lambda i: i.k / 2**i.level)
     ends = np.array([bounds.spread * ((i.k + 1) / 2**i.level) for i in intervals])
-    lows = np.maximum.accumulate(np.array([i.low for i in intervals])[::-1])[::-1] / NATS_PER_BIT
+    lower = np.maximum.accumulate(np.array([i.low for i in intervals])[::-1])[::-1] / NATS_PER_BIT
     return CertifiedArea(
         (low_area, high_area),
         np.concatenate(([0.0], ends)),
-        np.concatenate(([distribution.shannon], lows)),
+        np.concatenate(([distribution.shannon], lower)),
     )

@@ -12,13 +12,12 @@ import numpy as np
 from numba import njit
 
 from equivoc.measure.logarithm_kernels import phi
-from equivoc.measure.partition_kernels import least_partition
+from equivoc.measure.stretch_kernels import reaches, solution
 
 
 @njit(cache=True, nogil=True)
-def below(lows, highs, cum, eps, table):
-    """A lower bound of H(ε) in nats, and the locally heaviest windows as (first group, group after the last)."""
-    cost, boundaries = least_partition(cum, lows, highs, eps, table)
+def _heaviest(cum, boundaries):
+    """The locally heaviest of the windows between ``boundaries`` (falling), as (first stretch, stretch after the last)."""
     boundaries = boundaries[::-1]
     windows = len(boundaries) - 1
     peaks = np.empty((windows, 2), np.int64)
@@ -31,7 +30,7 @@ def below(lows, highs, cum, eps, table):
             peaks[found, 0], peaks[found, 1] = boundaries[w], boundaries[w + 1]
             found += 1
         before = mass
-    return cost, peaks[:found]
+    return peaks[:found]
 
 
 @njit(cache=True, nogil=True)
@@ -103,22 +102,25 @@ def _between(x, cum, left, right, eps, chain, chain_cost):
 
 
 @njit(cache=True, nogil=True)
-def above(x, cum, begins, peaks, eps):
+def above(x, cum, begins, solid, peaks, eps):
     """An upper bound of H(ε) in nats: a real partition around windows laid where the ``peaks`` are."""
     n = len(x)
     room = min(n, int(2.0 * (x[n - 1] - x[0]) / eps) + 2) + 1  # two windows in a row are wider than ε
     chain, chain_cost = np.empty(room, np.int64), np.empty(room)
     done = 0
     cost = 0.0
-    groups = len(begins) - 1
+    stretches = len(begins) - 1
     for t in range(len(peaks)):
-        begin = max(begins[peaks[t, 0]], done)
-        end = begins[min(peaks[t, 0] + 2, groups)]
+        first = peaks[t, 0]
+        begin = max(begins[first], done)
+        end = begins[first + 1] if not solid[first] else begins[first] + 1
+        if first + 1 < stretches and not solid[first] and not solid[first + 1]:
+            end = begins[first + 2]
         if end <= done:
             continue
         if begin == done:  # nothing is left over between the windows before and this one
             start, stop = begin, _furthest(x, begin, eps)
-        elif peaks[t, 1] == groups:  # nor after the last one
+        elif peaks[t, 1] == stretches:  # nor after the last one
             start, stop = max(_earliest(x, n, eps), done), n
         else:
             start, stop = _heaviest_from(x, cum, begin, end, eps)
@@ -129,15 +131,43 @@ def above(x, cum, begins, peaks, eps):
 
 
 @njit(cache=True, nogil=True)
-def mean_above(x, cum, begins, peaks, left, width, places, high, low):
-    """An upper bound of the mean of H over [left, left + width], from bounds at evenly spaced places in it.
+def _mean_above(x, cum, begins, solid, peaks, left, width, places, high, low):
+    """An upper bound of the mean of H over [left, left + width], from bounds at evenly spaced places in it; the first.
 
     ``high`` bounds H from above at ``left``, ``low`` from below at the right end.
     """
-    total = 0.0
+    total, first = 0.0, high
     for place in range(places):
         eps = left + width * (place / places)
         if eps > 0.0:
-            high = min(high, above(x, cum, begins, peaks, eps))
+            high = min(high, above(x, cum, begins, solid, peaks, eps))
+        if place == 0:
+            first = high
         total += max(high, low)
-    return total / places
+    return total / places, first
+
+
+@njit(cache=True, nogil=True)
+def bounds(x, cum, begins, solid, left, right, most, places, table):
+    """Bounds of H in nats over [left, right], where it is at most ``most``: see docs/method.md.
+
+    From below at the right end; the mean from above; from above at the left end; the number of windows of the solution, and the heaviest one's mass.
+    """
+    lows, highs = reaches(x, begins, solid)
+    masses = cum[begins]
+    widest = (lows - highs).max()
+    low, peaks, windows, heaviest = 0.0, np.empty((0, 2), np.int64), 1, 1.0
+    if widest > right:  # no partition that costs less than ``most`` is left
+        low = most
+    elif x[len(x) - 1] - x[0] > right:
+        cost, boundaries = solution(masses, lows, highs, right, table)
+        low = min(cost, most)
+        peaks = _heaviest(masses, boundaries)
+        windows = len(boundaries) - 1
+        heaviest = -np.diff(masses[boundaries]).min()
+    high = most
+    if solid.all() and widest <= left:
+        # Nothing can be cut, so every solution is a real partition: however fine, the bounds must come together.
+        high = min(high, solution(masses, lows, highs, left, table)[0])
+    mean, first = _mean_above(x, cum, begins, solid, peaks, left, right - left, places, high, low)
+    return low, mean, first, windows, heaviest

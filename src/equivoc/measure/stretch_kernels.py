@@ -1,0 +1,169 @@
+"""Stretches of neighbouring values in place of values, and which of them no good partition cuts. Compiled.
+
+A stretch is *solid* if it is known that no window ends inside it: then windows hold it whole or not at all. Of all
+others a window may take the whole if it only touches them. docs/method.md ("A certified area") proves what that bounds.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+from __future__ import annotations
+
+import numpy as np
+
+from equivoc.measure.candidate_kernels import branching, vectorised
+from equivoc.measure.logarithm_kernels import phi
+from equivoc.measure.partition_kernels import least_partition
+from equivoc.measure.prefix_kernels import least_costs
+from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
+
+FEW, MORE = 40, 150
+"""Up to so many windows per stretch, trying all of them is faster than the search, or tells more."""
+ROUNDING = 1e-12
+"""Costs in nats that differ by less may be equal."""
+
+
+@branching
+def reaches(x, begins, solid):
+    """What a window has to reach of its last stretch, and what of its first."""
+    count = len(solid)
+    lows, highs = np.empty(count), np.empty(count)
+    for g in range(count):
+        first, last = x[begins[g]], x[begins[g + 1] - 1]
+        lows[g], highs[g] = (last, first) if solid[g] else (first, last)
+    return lows, highs
+
+
+@branching
+def _has_few_windows(lows, highs, eps, few):
+    windows, k = 0, 0
+    for i in range(len(lows)):
+        while lows[i] - highs[k] > eps:
+            k += 1
+        windows += i + 1 - k
+    return windows <= few * len(lows)
+
+
+@vectorised
+def _least(cost, cum, here, begin, stop):
+    least = np.inf
+    for j in range(np.uintp(begin), np.uintp(stop)):
+        v = cost[j] + phi(here - cum[j])
+        least = v if v < least else least
+    return least
+
+
+@branching
+def _prefixes(cum, lows, highs, eps):
+    """The least cost of every prefix, in nats, by trying every window; and where its last window may begin."""
+    count = len(lows)
+    cost, first = np.empty(count + 1), np.empty(count + 1, np.int64)
+    cost[0], first[0] = 0.0, 0
+    k = 0
+    for i in range(1, count + 1):
+        while lows[i - 1] - highs[k] > eps:
+            k += 1
+        first[i] = k
+        cost[i] = _least(cost, cum, cum[i], k, i)
+    return cost, first
+
+
+@branching
+def solution(cum, lows, highs, eps, table):
+    """The least cost in nats, and the boundaries of a partition that attains it, from the last to 0."""
+    if not _has_few_windows(lows, highs, eps, FEW):
+        return least_partition(cum, lows, highs, eps, table)
+    cost, first = _prefixes(cum, lows, highs, eps)
+    boundaries = np.empty(len(lows) + 1, np.int64)
+    i, count = len(lows), 0
+    while i > 0:
+        boundaries[count] = i
+        count += 1
+        best, least = i - 1, np.inf
+        for j in range(first[i], i):
+            v = cost[j] + phi(cum[i] - cum[j])
+            if v < least:
+                best, least = j, v
+        i = best
+    boundaries[count] = 0
+    return cost[len(lows)], boundaries[: count + 1]
+
+
+@branching
+def _searched_prefixes(cum, lows, highs, eps, table):
+    """The least cost of the prefixes that the search knows; minus infinity for all others.
+
+    One more stretch, out of reach, keeps the search from leaving out what only the last window could use.
+    """
+    count = len(lows)
+    beyond = max(lows[count - 1], highs[count - 1]) + 2.0 * eps
+    lows, highs = np.append(lows, beyond), np.append(highs, beyond)
+    cum = np.append(cum, cum[count])
+    doubles, integers = np.empty((DOUBLES, count + 3)), np.empty((INTEGERS, count + 3), np.int32)
+    found = least_costs(cum, lows, highs, eps, table, count + 1, doubles, integers)
+    starts, start_cost = found[0], found[5]
+    cost = np.full(count + 1, -np.inf)
+    for a in range(len(starts)):
+        if starts[a] <= count:
+            cost[starts[a]] = start_cost[a]
+    return cost
+
+
+@branching
+def _costs_of_prefixes(cum, lows, highs, eps, table):
+    if _has_few_windows(lows, highs, eps, MORE):
+        return _prefixes(cum, lows, highs, eps)[0]
+    return _searched_prefixes(cum, lows, highs, eps, table)
+
+
+@branching
+def alive(x, cum, begins, solid, eps, most, table):
+    """Which boundaries a partition that costs less than ``most`` nats may have at ε."""
+    lows, highs = reaches(x, begins, solid)
+    count = len(lows)
+    for g in range(count):
+        if lows[g] - highs[g] > eps:
+            return np.zeros(count + 1, np.bool_)
+    masses = cum[begins]
+    if lows[count - 1] - highs[0] <= eps:  # one window holds all, so two are the best way to have a boundary
+        both = np.empty(count + 1)
+        for b in range(count + 1):
+            both[b] = phi(masses[b]) + phi(masses[count] - masses[b])
+        return both <= most + ROUNDING
+    before = _costs_of_prefixes(masses, lows, highs, eps, table)
+    behind = _costs_of_prefixes(masses[count] - masses[::-1], -highs[::-1], -lows[::-1], eps, table)[::-1]
+    return before + behind <= most + ROUNDING
+
+
+@branching
+def refined(x, begins, solid, may_cut, unit, singly):
+    """Stretches half as wide (``unit``) next to the boundaries where partitions may cut; all others solid, and joined.
+
+    With ``singly`` they become single values instead.
+    """
+    count = len(solid)
+    room = 2 * count
+    if singly:
+        for g in range(count):
+            room += begins[g + 1] - begins[g] if may_cut[g] or may_cut[g + 1] else 1
+    new, new_solid = np.empty(room + 1, np.int64), np.empty(room, np.bool_)
+    new[0] = 0
+    k = 0
+    for g in range(count):
+        begin, end = begins[g], begins[g + 1]
+        if solid[g] or not (may_cut[g] or may_cut[g + 1]):
+            if k == 0 or may_cut[g] or not new_solid[k - 1]:
+                k += 1
+            new[k], new_solid[k - 1] = end, True
+        elif singly:
+            for i in range(begin, end):
+                k += 1
+                new[k], new_solid[k - 1] = i + 1, True
+        else:
+            border = x[0] + (2 * (np.int64((x[begin] - x[0]) / unit) // 2) + 1) * unit
+            middle = begin + np.searchsorted(x[begin:end], border)
+            if begin < middle < end:
+                k += 1
+                new[k], new_solid[k - 1] = middle, middle - begin == 1
+                begin = middle
+            k += 1
+            new[k], new_solid[k - 1] = end, end - begin == 1
+    return new[: k + 1].copy(), new_solid[:k].copy()

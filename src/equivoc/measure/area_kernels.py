@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from equivoc.measure.logarithm_kernels import phi
-from equivoc.measure.stretch_kernels import reaches, solution
+from equivoc.measure.stretch_kernels import reaches, solution, windows_in
 
 
 @njit(cache=True, nogil=True)
@@ -34,35 +34,45 @@ def _heaviest(cum, boundaries):
 
 
 @njit(cache=True, nogil=True)
-def _furthest(x, start, eps):
-    """The boundary at which the longest window that starts at boundary ``start`` ends."""
-    low, high = start, len(x) - 1
+def _furthest(x, start, eps, guess):
+    """The boundary at which the longest window that starts at boundary ``start`` ends, sought from ``guess`` on."""
+    low, high, step = start, min(max(guess, start), len(x) - 1), 1
+    while high < len(x) - 1 and x[high] - x[start] <= eps:
+        low = high
+        high, step = min(high + step, len(x) - 1), 2 * step
+    step = 1
     while low < high:
-        middle = (low + high + 1) // 2
+        middle = max(high - step, (low + high + 1) // 2)
         if x[middle] - x[start] <= eps:
             low = middle
         else:
             high = middle - 1
+        step *= 2
     return low + 1
 
 
 @njit(cache=True, nogil=True)
-def _earliest(x, end, eps):
-    """The boundary from which the longest window that ends at boundary ``end`` starts."""
-    low, high = 0, end - 1
+def _earliest(x, end, eps, guess):
+    """The boundary from which the longest window that ends at boundary ``end`` starts, sought from ``guess`` on."""
+    low, high, step = max(min(guess, end - 1), 0), end - 1, 1
+    while low > 0 and x[end - 1] - x[low] <= eps:
+        high = low
+        low, step = max(low - step, 0), 2 * step
+    step = 1
     while low < high:
-        middle = (low + high) // 2
+        middle = min(low + step - 1, (low + high) // 2)
         if x[end - 1] - x[middle] <= eps:
             high = middle
         else:
             low = middle + 1
+        step *= 2
     return low
 
 
 @njit(cache=True, nogil=True)
 def _heaviest_from(x, cum, begin, end, eps):
     """The heaviest window that starts at one of the boundaries begin … end − 1."""
-    stop = _furthest(x, begin, eps)
+    stop = _furthest(x, begin, eps, begin)
     best, best_start, best_stop = cum[stop] - cum[begin], begin, stop
     for start in range(begin + 1, end):
         while stop < len(x) and x[stop] - x[start] <= eps:
@@ -82,16 +92,19 @@ def _between(x, cum, left, right, eps, chain, chain_cost):
         return 0.0
     length = 0
     chain[0], chain_cost[0] = left, 0.0
-    while chain[length] < right:
-        stop = min(_furthest(x, chain[length], eps), right)
-        chain_cost[length + 1] = chain_cost[length] + phi(cum[stop] - cum[chain[length]])
+    stop = guess = left
+    while stop < right:
+        start, stop = stop, min(_furthest(x, stop, eps, guess), right)
+        chain_cost[length + 1] = chain_cost[length] + phi(cum[stop] - cum[start])
         chain[length + 1] = stop
         length += 1
+        guess = 2 * stop - start
     least = chain_cost[length]
     k = length - 1
-    end, cost = right, 0.0
+    end, cost, guess = right, 0.0, right
     while k >= 0:
-        start = max(_earliest(x, end, eps), left)
+        start = max(_earliest(x, end, eps, guess), left)
+        guess = 2 * start - end
         while k >= 0 and chain[k] >= start:
             if chain[k] <= end:
                 least = min(least, chain_cost[k] + phi(cum[end] - cum[chain[k]]) + cost)
@@ -103,7 +116,10 @@ def _between(x, cum, left, right, eps, chain, chain_cost):
 
 @njit(cache=True, nogil=True)
 def above(x, cum, begins, solid, peaks, eps):
-    """An upper bound of H(ε) in nats: a real partition around windows laid where the ``peaks`` are."""
+    """An upper bound of H(ε) in nats: a real partition around windows laid where the ``peaks`` are.
+
+    Without peaks, windows are laid from both ends.
+    """
     n = len(x)
     room = min(n, int(2.0 * (x[n - 1] - x[0]) / eps) + 2) + 1  # two windows in a row are wider than ε
     chain, chain_cost = np.empty(room, np.int64), np.empty(room)
@@ -119,15 +135,14 @@ def above(x, cum, begins, solid, peaks, eps):
         if end <= done:
             continue
         if begin == done:  # nothing is left over between the windows before and this one
-            start, stop = begin, _furthest(x, begin, eps)
+            start, stop = begin, _furthest(x, begin, eps, begin)
         elif peaks[t, 1] == stretches:  # nor after the last one
-            start, stop = max(_earliest(x, n, eps), done), n
+            start, stop = max(_earliest(x, n, eps, n), done), n
         else:
             start, stop = _heaviest_from(x, cum, begin, end, eps)
         cost += _between(x, cum, done, start, eps, chain, chain_cost) + phi(cum[stop] - cum[start])
         done = stop
-    cost += _between(x, cum, done, n, eps, chain, chain_cost)
-    return min(cost, _between(x, cum, 0, n, eps, chain, chain_cost))
+    return cost + _between(x, cum, done, n, eps, chain, chain_cost)
 
 
 @njit(cache=True, nogil=True)
@@ -136,11 +151,16 @@ def _mean_above(x, cum, begins, solid, peaks, left, width, places, high, low):
 
     ``high`` bounds H from above at ``left``, ``low`` from below at the right end.
     """
-    total, first = 0.0, high
+    total, first, chosen = 0.0, high, len(peaks)
     for place in range(places):
         eps = left + width * (place / places)
         if eps > 0.0:
-            high = min(high, above(x, cum, begins, solid, peaks, eps))
+            found = above(x, cum, begins, solid, peaks[:chosen], eps)
+            if chosen > 0 and place <= 1:  # the better way at one place is so at the others
+                plain = above(x, cum, begins, solid, peaks[:0], eps)
+                if plain <= found:
+                    found, chosen = plain, 0
+            high = min(high, found)
         if place == 0:
             first = high
         total += max(high, low)
@@ -148,20 +168,22 @@ def _mean_above(x, cum, begins, solid, peaks, left, width, places, high, low):
 
 
 @njit(cache=True, nogil=True)
-def bounds(x, cum, begins, solid, left, right, most, places, table):
+def _bounds(x, cum, begins, solid, left, right, most, places, table):
     """Bounds of H in nats over [left, right], where it is at most ``most``: see docs/method.md.
 
-    From below at the right end; the mean from above; from above at the left end; the number of windows of the solution, and the heaviest one's mass.
+    From below at the right end; the mean from above; from above at the left end; the number of the solution's
+    windows, the heaviest one's mass, and how many windows there are to choose from.
     """
     lows, highs = reaches(x, begins, solid)
     masses = cum[begins]
     widest = (lows - highs).max()
-    low, peaks, windows, heaviest = 0.0, np.empty((0, 2), np.int64), 1, 1.0
+    low, peaks, windows, heaviest, tried = 0.0, np.empty((0, 2), np.int64), 1, 1.0, 0
     if widest > right:  # no partition that costs less than ``most`` is left
         low = most
     elif x[len(x) - 1] - x[0] > right:
         cost, boundaries = solution(masses, lows, highs, right, table)
         low = min(cost, most)
+        tried = windows_in(lows, highs, right)
         peaks = _heaviest(masses, boundaries)
         windows = len(boundaries) - 1
         heaviest = -np.diff(masses[boundaries]).min()
@@ -170,4 +192,17 @@ def bounds(x, cum, begins, solid, left, right, most, places, table):
         # Nothing can be cut, so every solution is a real partition: however fine, the bounds must come together.
         high = min(high, solution(masses, lows, highs, left, table)[0])
     mean, first = _mean_above(x, cum, begins, solid, peaks, left, right - left, places, high, low)
-    return low, mean, first, windows, heaviest
+    return low, mean, first, windows, heaviest, tried
+
+
+@njit(cache=True, nogil=True)
+def bounds(x, cum, begins, solid, ends, most, places, table):
+    """One row per interval between ``ends``: see above."""
+    found = np.empty((len(ends) - 1, 6))
+    for t in range(len(found)):
+        low, mean, first, windows, heaviest, tried = _bounds(
+            x, cum, begins, solid, ends[t], ends[t + 1], most, places, table
+        )
+        found[t, 0], found[t, 1], found[t, 2] = low, mean, first
+        found[t, 3], found[t, 4], found[t, 5] = windows, heaviest, tried
+    return found

@@ -33,13 +33,14 @@ def reaches(x, begins, solid):
 
 
 @branching
-def _has_few_windows(lows, highs, eps, few):
+def windows_in(lows, highs, eps):
+    """How many runs of stretches are windows."""
     windows, k = 0, 0
     for i in range(len(lows)):
         while lows[i] - highs[k] > eps:
             k += 1
         windows += i + 1 - k
-    return windows <= few * len(lows)
+    return windows
 
 
 @vectorised
@@ -69,7 +70,7 @@ def _prefixes(cum, lows, highs, eps):
 @branching
 def solution(cum, lows, highs, eps, table):
     """The least cost in nats, and the boundaries of a partition that attains it, from the last to 0."""
-    if not _has_few_windows(lows, highs, eps, FEW):
+    if windows_in(lows, highs, eps) > FEW * len(lows):
         return least_partition(cum, lows, highs, eps, table)
     cost, first = _prefixes(cum, lows, highs, eps)
     boundaries = np.empty(len(lows) + 1, np.int64)
@@ -109,13 +110,13 @@ def _searched_prefixes(cum, lows, highs, eps, table):
 
 @branching
 def _costs_of_prefixes(cum, lows, highs, eps, table):
-    if _has_few_windows(lows, highs, eps, MORE):
+    if windows_in(lows, highs, eps) <= MORE * len(lows):
         return _prefixes(cum, lows, highs, eps)[0]
     return _searched_prefixes(cum, lows, highs, eps, table)
 
 
 @branching
-def alive(x, cum, begins, solid, eps, most, table):
+def may_cut_at(x, cum, begins, solid, eps, most, table):
     """Which boundaries a partition that costs less than ``most`` nats may have at ε."""
     lows, highs = reaches(x, begins, solid)
     count = len(lows)
@@ -134,18 +135,19 @@ def alive(x, cum, begins, solid, eps, most, table):
 
 
 @branching
-def refined(x, begins, solid, may_cut, unit, singly):
-    """Stretches half as wide (``unit``) next to the boundaries where partitions may cut; all others solid, and joined.
+def refined(x, begins, solid, may_cut, number):
+    """Narrower stretches next to the boundaries where partitions may cut; all others solid, and joined.
 
-    With ``singly`` they become single values instead.
+    The narrower ones are as wide as ``number`` equal parts of the whole range, or single values if that is more parts
+    than values.
     """
     count = len(solid)
-    room = 2 * count
-    if singly:
-        for g in range(count):
-            room += begins[g + 1] - begins[g] if may_cut[g] or may_cut[g + 1] else 1
+    room = 0
+    for g in range(count):
+        room += begins[g + 1] - begins[g] if may_cut[g] or may_cut[g + 1] else 1
     new, new_solid = np.empty(room + 1, np.int64), np.empty(room, np.bool_)
     new[0] = 0
+    unit = (x[len(x) - 1] - x[0]) / number
     k = 0
     for g in range(count):
         begin, end = begins[g], begins[g + 1]
@@ -153,17 +155,13 @@ def refined(x, begins, solid, may_cut, unit, singly):
             if k == 0 or may_cut[g] or not new_solid[k - 1]:
                 k += 1
             new[k], new_solid[k - 1] = end, True
-        elif singly:
-            for i in range(begin, end):
-                k += 1
-                new[k], new_solid[k - 1] = i + 1, True
-        else:
-            border = x[0] + (2 * (np.int64((x[begin] - x[0]) / unit) // 2) + 1) * unit
-            middle = begin + np.searchsorted(x[begin:end], border)
-            if begin < middle < end:
-                k += 1
-                new[k], new_solid[k - 1] = middle, middle - begin == 1
-                begin = middle
+            continue
+        while begin < end:
+            stop = begin + 1
+            if number < len(x):
+                border = x[0] + (np.floor((x[begin] - x[0]) / unit) + 1.0) * unit
+                stop += np.searchsorted(x[stop:end], border)
             k += 1
-            new[k], new_solid[k - 1] = end, end - begin == 1
+            new[k], new_solid[k - 1] = stop, stop - begin == 1
+            begin = stop
     return new[: k + 1].copy(), new_solid[:k].copy()

@@ -1,0 +1,120 @@
+"""Both bounds of H over an interval of ε, and the finer ones over its parts: what the certified area is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.measure.distribution import Distribution, Floats
+from equivoc.measure.entropy import NATS_PER_BIT
+from equivoc.measure.overtaking import overtaking_table
+
+PER_INTERVAL = 2
+"""How many stretches are as wide as the interval of ε that they serve."""
+PROMISING = 0.5
+"""Bounds closer than this share of the heaviest window's mass may tell where no good partition cuts."""
+PLACES = 6
+"""How many upper bounds an interval of ε gets."""
+WORK_PER_INTERVAL, WORK_PER_WINDOW, WORK_PER_TRIAL = 500.0, 1.0, 0.02
+"""What an interval, an upper bound's window and a window to choose from cost, in the time that a stretch takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Runs of neighbouring values: where they begin, and which of them no partition that matters cuts."""
+
+    begins: NDArray[np.int64]
+    solid: NDArray[np.bool_]
+    number: int
+    """The range of the values is cut into so many parts of equal width; where values may not be cut, parts are joined."""
+    everywhere: bool
+    """Is no part joined?"""
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Bounds of H in nats for ε from ``left`` to ``right``."""
+
+    left: float
+    right: float
+    low: float
+    """H is at least this."""
+    most: float
+    """And at most this."""
+    gap: float
+    """By how much its area is uncertain."""
+    work: float
+    """About what it cost, in the time that a stretch takes."""
+    promising: bool
+    """Are the bounds close enough to tell where no good partition cuts?"""
+    stretches: Stretches
+
+    @property
+    def figures(self) -> tuple[float, float, float, float]:
+        """The area that is certain, by how much it is uncertain, the work, the width."""
+        width = self.right - self.left
+        return self.low * width, self.gap, self.work, width
+
+
+class Bounds:
+    """The bounds of one distribution's H."""
+
+    def __init__(self, distribution: Distribution) -> None:
+        self.values = distribution.values
+        self.cumulative = distribution.cumulative
+        self.spread = distribution.spread
+        self._everywhere: dict[int, Stretches] = {}
+        h0 = distribution.shannon * NATS_PER_BIT
+        (self.whole,) = self._intervals(np.array([0.0, self.spread]), self._every(PER_INTERVAL), 0.0, h0)
+
+    def _every(self, number: int) -> Stretches:
+        """Stretches of equal width everywhere; single values where these would not be many more."""
+        number = min(number, len(self.values))
+        if number not in self._everywhere:
+            x = self.values
+            if number == len(x):
+                begins = np.arange(len(x) + 1)
+            else:
+                cell = ((x - x[0]) * (number / self.spread)).astype(np.int64)
+                begins = np.concatenate(([0], np.flatnonzero(np.diff(cell)) + 1, [len(x)]))
+            self._everywhere[number] = Stretches(begins, np.diff(begins) == 1, number, everywhere=True)
+        return self._everywhere[number]
+
+    def _intervals(self, ends: Floats, stretches: Stretches, low: float, most: float) -> list[Interval]:
+        """The intervals between ``ends``; over all of them H is known to lie between ``low`` and ``most``."""
+        from equivoc.measure import area_kernels as kernels
+
+        begins, solid = stretches.begins, stretches.solid
+        found = kernels.bounds(
+            self.values, self.cumulative, begins, solid, ends, most, PLACES, overtaking_table()
+        )
+        lows = np.maximum(found[:, 0], low)
+        gaps = np.maximum(found[:, 1] - lows, 0.0) * np.diff(ends)
+        firsts, windows, heaviest, tried = found[:, 2:].T
+        work = np.minimum(WORK_PER_TRIAL * tried, len(solid))
+        work *= 1.0 if stretches.everywhere else 2.0  # it is searched for places without cuts as well
+        work += WORK_PER_INTERVAL + PLACES * WORK_PER_WINDOW * windows
+        promising = firsts - lows < PROMISING * heaviest
+        columns = (c.tolist() for c in (ends[:-1], ends[1:], lows, firsts, gaps, work, promising))
+        return [Interval(*row, stretches) for row in zip(*columns, strict=True)]
+
+    def parts(self, whole: Interval, number: int) -> list[Interval]:
+        """The same in so many parts of equal width."""
+        ends = np.linspace(whole.left, whole.right, number + 1)
+        return self._intervals(ends, self._finer(whole, number), whole.low, whole.most)
+
+    def _finer(self, whole: Interval, times: int) -> Stretches:
+        """Narrower stretches, without those that a partition which costs less than ``whole.most`` does not cut."""
+        from equivoc.measure import stretch_kernels as kernels
+
+        x, begins, solid = self.values, whole.stretches.begins, whole.stretches.solid
+        number = whole.stretches.number * times
+        may_cut = np.ones(len(begins), np.bool_)
+        if whole.promising:
+            table = overtaking_table()
+            may_cut = kernels.may_cut_at(x, self.cumulative, begins, solid, whole.right, whole.most, table)
+        if whole.stretches.everywhere and may_cut.all():
+            return self._every(number)
+        return Stretches(*kernels.refined(x, begins, solid, may_cut, number), number, everywhere=False)

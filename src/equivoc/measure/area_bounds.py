@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.measure.distribution import Distribution, Floats
+from equivoc.measure.distribution import Distribution
 from equivoc.measure.entropy import NATS_PER_BIT
 from equivoc.measure.overtaking import overtaking_table
 
@@ -67,7 +67,7 @@ class Bounds:
         self.spread = distribution.spread
         self._everywhere: dict[int, Stretches] = {}
         h0 = distribution.shannon * NATS_PER_BIT
-        (self.whole,) = self._intervals(np.array([0.0, self.spread]), self._every(PER_INTERVAL), 0.0, h0)
+        (self.whole,) = self._parts(0.0, self.spread, 1, self._every(PER_INTERVAL), 0.0, h0)
 
     def _every(self, number: int) -> Stretches:
         """Stretches of equal width everywhere; single values where these would not be many more."""
@@ -82,28 +82,29 @@ class Bounds:
             self._everywhere[number] = Stretches(begins, np.diff(begins) == 1, number, everywhere=True)
         return self._everywhere[number]
 
-    def _intervals(self, ends: Floats, stretches: Stretches, low: float, most: float) -> list[Interval]:
-        """The intervals between ``ends``; over all of them H is known to lie between ``low`` and ``most``."""
+    def _parts(
+        self, left: float, right: float, number: int, stretches: Stretches, low: float, most: float
+    ) -> list[Interval]:
+        """Equal parts of an interval over which H is known to lie between ``low`` and ``most``."""
         from equivoc.measure import area_kernels as kernels
 
-        begins, solid = stretches.begins, stretches.solid
-        found = kernels.bounds(
-            self.values, self.cumulative, begins, solid, ends, most, PLACES, overtaking_table()
+        x, cumulative, begins, solid = self.values, self.cumulative, stretches.begins, stretches.solid
+        rows = kernels.bounds(
+            x, cumulative, begins, solid, left, right, number, low, most, PLACES, overtaking_table()
         )
-        lows = np.maximum(found[:, 0], low)
-        gaps = np.maximum(found[:, 1] - lows, 0.0) * np.diff(ends)
-        firsts, windows, heaviest, tried = found[:, 2:].T
-        work = np.minimum(WORK_PER_TRIAL * tried, len(solid))
-        work *= 1.0 if stretches.everywhere else 2.0  # it is searched for places without cuts as well
-        work += WORK_PER_INTERVAL + PLACES * WORK_PER_WINDOW * windows
-        promising = firsts - lows < PROMISING * heaviest
-        columns = (c.tolist() for c in (ends[:-1], ends[1:], lows, firsts, gaps, work, promising))
-        return [Interval(*row, stretches) for row in zip(*columns, strict=True)]
+        found = []
+        for begin, end, least, first, gap, windows, heaviest, tried in rows.tolist():
+            work = min(WORK_PER_TRIAL * tried, len(solid))
+            work *= 1.0 if stretches.everywhere else 2.0  # it is searched for places without cuts as well
+            work += WORK_PER_INTERVAL + PLACES * WORK_PER_WINDOW * windows
+            promising = first - least < PROMISING * heaviest
+            found.append(Interval(begin, end, least, first, gap, work, promising, stretches))
+        return found
 
     def parts(self, whole: Interval, number: int) -> list[Interval]:
         """The same in so many parts of equal width."""
-        ends = np.linspace(whole.left, whole.right, number + 1)
-        return self._intervals(ends, self._finer(whole, number), whole.low, whole.most)
+        finer = self._finer(whole, number)
+        return self._parts(whole.left, whole.right, number, finer, whole.low, whole.most)
 
     def _finer(self, whole: Interval, times: int) -> Stretches:
         """Narrower stretches, without those that a partition which costs less than ``whole.most`` does not cut."""
@@ -111,10 +112,11 @@ class Bounds:
 
         x, begins, solid = self.values, whole.stretches.begins, whole.stretches.solid
         number = whole.stretches.number * times
-        may_cut = np.ones(len(begins), np.bool_)
         if whole.promising:
             table = overtaking_table()
             may_cut = kernels.may_cut_at(x, self.cumulative, begins, solid, whole.right, whole.most, table)
+        else:
+            may_cut = np.ones(len(begins), np.bool_)
         if whole.stretches.everywhere and may_cut.all():
             return self._every(number)
         return Stretches(*kernels.refined(x, begins, solid, may_cut, number), number, everywhere=False)

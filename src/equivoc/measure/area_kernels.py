@@ -196,13 +196,21 @@ def _bounds(x, cum, begins, solid, left, right, most, places, table):
 
 
 @njit(cache=True, nogil=True)
-def bounds(x, cum, begins, solid, ends, most, places, table):
-    """One row per interval between ``ends``: see above."""
-    found = np.empty((len(ends) - 1, 6))
-    for t in range(len(found)):
-        low, mean, first, windows, heaviest, tried = _bounds(
-            x, cum, begins, solid, ends[t], ends[t + 1], most, places, table
+def bounds(x, cum, begins, solid, left, right, parts, low, most, places, table):
+    """The same for each of the equal parts of [left, right], where H lies between ``low`` and ``most`` nats.
+
+    A row for each: where it begins and ends, the bound from below and from above, by how much its area is uncertain,
+    then the three numbers.
+    """
+    found = np.empty((parts, 8))
+    end = left
+    for t in range(parts):
+        begin, end = end, left + (right - left) * ((t + 1) / parts) if t + 1 < parts else right
+        least, mean, first, windows, heaviest, tried = _bounds(
+            x, cum, begins, solid, begin, end, most, places, table
         )
-        found[t, 0], found[t, 1], found[t, 2] = low, mean, first
-        found[t, 3], found[t, 4], found[t, 5] = windows, heaviest, tried
+        least = max(least, low)
+        found[t, 0], found[t, 1], found[t, 2], found[t, 3] = begin, end, least, first
+        found[t, 4] = max(mean - least, 0.0) * (end - begin)
+        found[t, 5], found[t, 6], found[t, 7] = windows, heaviest, tried
     return found

@@ -15,6 +15,8 @@ PER_INTERVAL = 2
 """How many stretches are as wide as the interval of ε that they serve."""
 PROMISING = 0.5
 """Bounds closer than this share of the heaviest window's mass may tell where no good partition cuts."""
+IN_VAIN = 0.9
+"""If more than this share of the boundaries may be cut at for all we can tell, the parts do not ask again; theirs do."""
 PLACES = 6
 """How many upper bounds an interval of ε gets."""
 WORK_PER_INTERVAL, WORK_PER_WINDOW, WORK_PER_TRIAL = 500.0, 1.0, 0.02
@@ -48,7 +50,7 @@ class Interval:
     work: float
     """About what it cost, in the time that a stretch takes."""
     promising: bool
-    """Are the bounds close enough to tell where no good partition cuts?"""
+    """May it pay to ask where no good partition cuts?"""
     stretches: Stretches
 
     @property
@@ -67,23 +69,27 @@ class Bounds:
         self.spread = distribution.spread
         self._everywhere: dict[int, Stretches] = {}
         h0 = distribution.shannon * NATS_PER_BIT
-        (self.whole,) = self._parts(0.0, self.spread, 1, self._every(PER_INTERVAL), 0.0, h0)
+        (self.whole,) = self._parts(0.0, self.spread, 1, self._every(PER_INTERVAL), low=0.0, most=h0, promising=True)
 
     def _every(self, number: int) -> Stretches:
-        """Stretches of equal width everywhere; single values where these would not be many more."""
-        number = min(number, len(self.values))
+        """Stretches of equal width everywhere."""
         if number not in self._everywhere:
             x = self.values
-            if number == len(x):
-                begins = np.arange(len(x) + 1)
-            else:
-                cell = ((x - x[0]) * (number / self.spread)).astype(np.int64)
-                begins = np.concatenate(([0], np.flatnonzero(np.diff(cell)) + 1, [len(x)]))
+            cell = ((x - x[0]) * (number / self.spread)).astype(np.int64)
+            begins = np.concatenate(([0], np.flatnonzero(np.diff(cell)) + 1, [len(x)]))
             self._everywhere[number] = Stretches(begins, np.diff(begins) == 1, number, everywhere=True)
         return self._everywhere[number]
 
     def _parts(
-        self, left: float, right: float, number: int, stretches: Stretches, low: float, most: float
+        self,
+        left: float,
+        right: float,
+        number: int,
+        stretches: Stretches,
+        *,
+        low: float,
+        most: float,
+        promising: bool,
     ) -> list[Interval]:
         """Equal parts of an interval over which H is known to lie between ``low`` and ``most``."""
         from equivoc.measure import area_kernels as kernels
@@ -97,17 +103,25 @@ class Bounds:
             work = min(WORK_PER_TRIAL * tried, len(solid))
             work *= 1.0 if stretches.everywhere else 2.0  # it is searched for places without cuts as well
             work += WORK_PER_INTERVAL + PLACES * WORK_PER_WINDOW * windows
-            promising = first - least < PROMISING * heaviest
-            found.append(Interval(begin, end, least, first, gap, work, promising, stretches))
+            close = first - least < PROMISING * heaviest
+            found.append(Interval(begin, end, least, first, gap, work, promising and close, stretches))
         return found
 
     def parts(self, whole: Interval, number: int) -> list[Interval]:
         """The same in so many parts of equal width."""
-        finer = self._finer(whole, number)
-        return self._parts(whole.left, whole.right, number, finer, whole.low, whole.most)
+        stretches, kept = self._finer(whole, number)
+        return self._parts(
+            whole.left,
+            whole.right,
+            number,
+            stretches,
+            low=whole.low,
+            most=whole.most,
+            promising=not whole.promising or kept <= IN_VAIN,
+        )
 
-    def _finer(self, whole: Interval, times: int) -> Stretches:
-        """Narrower stretches, without those that a partition which costs less than ``whole.most`` does not cut."""
+    def _finer(self, whole: Interval, times: int) -> tuple[Stretches, float]:
+        """Narrower stretches where a partition that costs less than ``whole.most`` may cut; at what share it may."""
         from equivoc.measure import stretch_kernels as kernels
 
         x, begins, solid = self.values, whole.stretches.begins, whole.stretches.solid
@@ -117,6 +131,8 @@ class Bounds:
             may_cut = kernels.may_cut_at(x, self.cumulative, begins, solid, whole.right, whole.most, table)
         else:
             may_cut = np.ones(len(begins), np.bool_)
-        if whole.stretches.everywhere and may_cut.all():
-            return self._every(number)
-        return Stretches(*kernels.refined(x, begins, solid, may_cut, number), number, everywhere=False)
+        kept = float(may_cut.mean())
+        if whole.stretches.everywhere and kept == 1.0:
+            return self._every(number), kept
+        finer = kernels.refined(x, begins, solid, may_cut, number)
+        return Stretches(*finer, number, everywhere=False), kept

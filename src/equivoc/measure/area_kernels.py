@@ -188,7 +188,7 @@ def _bounds(x, cum, begins, solid, left, right, most, places, table):
         windows = len(boundaries) - 1
         heaviest = -np.diff(masses[boundaries]).min()
     high = most
-    if solid.all() and widest <= left:
+    if left > 0.0 and widest <= left and solid.all():
         # Nothing can be cut, so every solution is a real partition: however fine, the bounds must come together.
         high = min(high, solution(masses, lows, highs, left, table)[0])
     mean, first = _mean_above(x, cum, begins, solid, peaks, left, right - left, places, high, low)

@@ -138,8 +138,7 @@ def may_cut_at(x, cum, begins, solid, eps, most, table):
 def refined(x, begins, solid, may_cut, number):
     """Narrower stretches next to the boundaries where partitions may cut; all others solid, and joined.
 
-    The narrower ones are as wide as ``number`` equal parts of the whole range, or single values if that is more parts
-    than values.
+    The narrower ones are as wide as ``number`` equal parts of the whole range.
     """
     count = len(solid)
     room = 0
@@ -157,10 +156,8 @@ def refined(x, begins, solid, may_cut, number):
             new[k], new_solid[k - 1] = end, True
             continue
         while begin < end:
-            stop = begin + 1
-            if number < len(x):
-                border = x[0] + (np.floor((x[begin] - x[0]) / unit) + 1.0) * unit
-                stop += np.searchsorted(x[stop:end], border)
+            border = x[0] + (np.floor((x[begin] - x[0]) / unit) + 1.0) * unit
+            stop = begin + 1 + np.searchsorted(x[begin + 1 : end], border)
             k += 1
             new[k], new_solid[k - 1] = stop, stop - begin == 1
             begin = stop

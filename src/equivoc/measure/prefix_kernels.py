@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equivoc.measure.candidate_kernels import CHUNK, branching, can_lead, most_ahead, not_behind, vectorised
+from equivoc.measure.candidate_kernels import CHUNK, NEWEST, OLDEST, branching, corners, try_neighbours, vectorised
 from equivoc.measure.logarithm_kernels import log, phi
 from equivoc.measure.search_kernels import search_back, search_forward
 from equivoc.measure.turn_kernels import turns
@@ -57,11 +57,15 @@ def _to_ends(start_cost, start_mass, end_cost, end_mass, after, begin, stop, win
         end_cost[next_one + t] = v if v < end_cost[next_one + t] else end_cost[next_one + t]
     for t in range(count):
         window[t] = end_mass[np.uintp(after[first + t])] - end_mass[first + t]
+    heaviest = 0.0
+    for t in range(count):
+        heaviest = window[t] if window[t] > heaviest else heaviest
     _phi_of(window, count)
     for t in range(count):
         to = np.uintp(after[first + t])
         v = end_cost[first + t] + window[t]
         end_cost[to] = v if v < end_cost[to] else end_cost[to]
+    return heaviest
 
 
 @vectorised
@@ -113,44 +117,31 @@ def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
     while last > 1 and ends[last - 1] >= far:
         last -= 1
     room = _widest_block(after, last)
-    window, offered, gains = np.empty(room), np.empty(room), np.empty(4 * CHUNK)
-    near, further, rest = np.empty(room), np.empty(room), np.empty(room)
-    listed, source = np.empty(room, np.int32), np.empty(room, np.int32)
-    known, stack = (start_mass, end_cost, end_mass, before), (np.empty(2 * room + 2), which)
+    wide = max(room, (NEWEST+OLDEST) * CHUNK)
+    window, offered = np.empty(wide), np.empty(wide)
+    steepest, flattest = np.empty(room + 1), np.empty(room + 1)
+    older_corners, new_corners = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
+    source = np.empty(room, np.int32)
+    known, stack = (start_mass, end_cost, end_mass, after), (np.empty(2 * room + 2), which)
     start_cost[0] = end_cost[0] = 0.0
     older, old, new, begin = 0, 0, 1, 1
-    _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
+    before_block = 0
+    heaviest = _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
     while True:
         stop = after[new]
         _from_start_to_start(start_cost, start_mass, before, begin, stop, window)
+        within = corners(end_cost, end_mass, old, new, steepest, flattest, -1.0 - log(heaviest), new_corners)
         if new - older <= FEW:
             _plain(start_cost, start_mass, end_cost, end_mass, before, begin, stop)
         else:
-            count = not_behind(start_cost, start_mass, end_cost, end_mass, after, older + 1, old, listed)
-            search_back(known, listed, count, begin, stop, table, stack, source)
+            try_neighbours(start_cost, start_mass, end_cost, end_mass, before, begin, stop, window, offered)
+            search_back(known, older_corners, before_block, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
-            count = not_behind(start_cost, start_mass, end_cost, end_mass, after, old, new, listed)
-            slope = -log(end_mass[new] - end_mass[old])
-            most_ahead(start_cost, start_mass, slope, begin, stop, near, further, rest)
-            count = can_lead(
-                end_cost,
-                end_mass,
-                start_mass,
-                after,
-                slope,
-                begin,
-                stop,
-                listed,
-                count,
-                near,
-                further,
-                rest,
-                gains,
-            )
-            search_forward(known, listed, count, begin, stop, table, stack, source)
+            search_forward(known, new_corners, within, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
         if new == last:
             return starts, ends, before, start_mass, end_mass, start_cost, end_cost, stop, new
         older, old, begin = old, new, stop
+        older_corners, new_corners, before_block = new_corners, older_corners, within
         new = min(after[new], last)
-        _to_ends(start_cost, start_mass, end_cost, end_mass, after, old, new, window)
+        heaviest = _to_ends(start_cost, start_mass, end_cost, end_mass, after, old, new, window)

@@ -1,9 +1,9 @@
 """Which ends of windows are worth a place in the search for the best one. Compiled.
 
 An end at the cumulative probability P, reached at cost E, leads to a start by a window of mass v for E + φ(v). φ is
-concave, so an end can win against an older one only where φ'(v) is above the slope ΔE/ΔP between the two, against a newer
-one only where φ'(v) is below it. An end from whose neighbours the slopes do not rise wins nowhere: it is not a corner of
-the convex hull below the ends around it. docs/method.md ("Which ends are searched") has the proof.
+concave, so an end can win against an older one only where φ'(v) is above the slope ΔE/ΔP between the two, and against
+a newer one only where φ'(v) is below it. An end from whose neighbours the slopes do not rise wins nowhere: it is not a
+corner of the convex hull below the ends around it. docs/method.md ("Which ends are searched") has the proof.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
@@ -60,7 +60,7 @@ def try_nearest(start_cost, start_mass, end_cost, end_mass, before, begin, stop,
 
 @vectorised
 def _slopes(end_cost, end_mass, begin, stop, slopes):
-    """The steepest slope up to an end from an older one, the flattest from it on to a newer one, less and plus rounding.
+    """The steepest slope from an older end, less rounding, and the flattest to a newer one, plus rounding.
 
     The ends begin … stop are compared with each other only: among them no window expires where it is looked at.
     """

@@ -114,8 +114,7 @@ def _widest_block(after, last):
 def least_costs(cum, lows, highs, limit, table, far, every_start, doubles, integers):
     """S and E of all starts and ends up to the first end at or beyond the boundary ``far``, with their turns.
 
-    Unless ``every_start`` is asked for, S of the last window's starts is left out but for the last one, which needs none
-    of them.
+    Unless ``every_start`` is asked for, S is left out for those in the last block that lead nowhere: all but its last.
 
     What it returns lies in ``doubles`` and ``integers`` (see turn_kernels.py for how much of each).
     """

@@ -35,6 +35,7 @@ TESTS = [
     "tests/measure/test_properties.py",
     "tests/measure/test_two_threads.py",
     "tests/measure/test_many.py",
+    "tests/measure/test_certified_area.py",
 ]
 MOST_SECONDS = 400
 

@@ -15,6 +15,7 @@ KERNELS = [
     "partition_kernels.py",
     "descent_kernels.py",
     "many_kernels.py",
+    "stretch_kernels.py",
     "area_kernels.py",
 ]
 """Each is compiled into those that follow. Numba's cache does not notice: it compares a file with itself only."""
@@ -28,7 +29,20 @@ class Fault:
     wrong: str
 
 
-LOGARITHM, OVERTAKING, WINDOW, TURNS, CANDIDATES, SEARCH, PREFIX, PARTITION, DESCENT, MANY, AREA = KERNELS
+(
+    LOGARITHM,
+    OVERTAKING,
+    WINDOW,
+    TURNS,
+    CANDIDATES,
+    SEARCH,
+    PREFIX,
+    PARTITION,
+    DESCENT,
+    MANY,
+    STRETCHES,
+    AREA,
+) = KERNELS
 FAULTS = [
     # How far a window reaches, and what a mass costs.
     Fault(
@@ -315,9 +329,39 @@ FAULTS = [
     ),
     Fault(
         "area: the lower bound at the left end",
-        "area.py",
-        "low, peaks = self._below(groups, right)",
-        "low, peaks = self._below(groups, max(left, 0.5 * right))",
+        AREA,
+        "cost, boundaries = solution(masses, lows, highs, right, table)",
+        "cost, boundaries = solution(masses, lows, highs, max(left, 0.5 * right), table)",
+    ),
+    Fault(
+        "stretches: windows need not hold solid ones",
+        STRETCHES,
+        "(last, first) if solid[g] else (first, last)",
+        "(first, last)",
+    ),
+    Fault(
+        "stretches: all have to be held",
+        STRETCHES,
+        "(last, first) if solid[g] else (first, last)",
+        "(last, first)",
+    ),
+    Fault(
+        "stretches: too many boundaries are dead",
+        STRETCHES,
+        "return before + behind <= most + ROUNDING",
+        "return before + behind <= most - 0.05",
+    ),
+    Fault(
+        "stretches: one dead end makes a solid one",
+        STRETCHES,
+        "if solid[g] or not (may_cut[g] or may_cut[g + 1]):",
+        "if solid[g] or not (may_cut[g] and may_cut[g + 1]):",
+    ),
+    Fault(
+        "stretches: solid ones are joined across a place to cut",
+        STRETCHES,
+        "if k == 0 or may_cut[g] or not new_solid[k - 1]:",
+        "if k == 0 or not new_solid[k - 1]:",
     ),
     Fault(
         "area: upper bounds one place late",

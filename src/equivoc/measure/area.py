@@ -1,8 +1,7 @@
 """The area under H, certified to a relative gap, for distributions too large to follow every jump.
 
-The range of ε is bisected where that closes most of the gap for its cost. H is bounded from below at an interval's
-right end and from above at six places within it; both bounds are cheap because they see groups of values no wider
-than a fraction of the interval instead of every value. H never rises, so the bounds hold up to the next place.
+The range of ε is cut into intervals, each with a lower and an upper bound of H (area_bounds.py): by halves at first,
+where that closes most of the gap for its work; once the gap is not far from what is wanted, as a plan for all says.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.measure.area_bounds import Bounds, Interval
+from equivoc.measure.area_bounds import Bounds
 from equivoc.measure.breakpoints import jumps
 from equivoc.measure.distribution import Distribution, Floats
 from equivoc.measure.entropy import NATS_PER_BIT
@@ -28,6 +27,7 @@ FINEST = 2.0**-52
 PLAN_FROM = 5.0
 """From so many times the gap that is wanted on, it is planned how finely each interval is cut."""
 MOST_PARTS = 64
+"""No interval is cut into more at a time."""
 WORTH = 0.35
 """An interval is halved along with the best one if that gains at least this share per work."""
 
@@ -55,20 +55,23 @@ def _expected_jumps(values: Floats) -> int:
     return min(of_reals, int((values[-1] - values[0]) / divisor))
 
 
-def _parts(gaps: Floats, work: Floats, everywhere: NDArray[np.bool_], wanted: float) -> NDArray[np.int64]:
-    """In how many parts to cut each interval so that the gaps' sum becomes ``wanted`` for the least work.
+def _planned(gaps: Floats, work: Floats, powers: Floats, wanted: float) -> NDArray[np.int64]:
+    """In how many parts to cut each interval so that their gaps sum up to ``wanted`` for the least work.
 
-    In m parts an interval has about 1/m of the gap. That takes m² times the work where stretches are equally wide
-    ``everywhere``, for each part then sees m times as many; else m times, for they hardly become more. Where m is
-    best, one more unit of work gains as much as at any other interval.
+    In m parts an interval has about 1/m of its gap and takes m^power times its work. The best m are those at which one
+    more unit of work gains the same everywhere.
+
+    >>> _planned(np.array([1.0, 4.0]), np.ones(2), np.ones(2), 1 / 4 + 4 / 8).tolist()
+    [4, 8]
     """
-    power = np.where(everywhere, 3.0, 2.0)
-    rate = gaps / (work * (power - 1.0))
-    low, high = -200.0, 200.0
+    gaps = gaps / wanted
+    rates = gaps / (work * powers)
+    low, high = -60.0, 60.0  # the logarithm of what a unit of work gains
+    parts = np.ones(len(gaps))
     for _ in range(60):
         middle = 0.5 * (low + high)
-        parts = np.maximum((rate * np.exp(-middle)) ** (1.0 / power), 1.0)
-        low, high = (middle, high) if float((gaps / parts).sum()) < wanted else (low, middle)
+        parts = np.maximum((rates * np.exp(-middle)) ** (1.0 / (powers + 1.0)), 1.0)
+        low, high = (middle, high) if float((gaps / parts).sum()) < 1.0 else (low, middle)
     return np.rint(np.minimum(parts, MOST_PARTS)).astype(np.int64)
 
 
@@ -77,8 +80,17 @@ def _worth_halving(gaps: Floats, work: Floats, needed: float) -> NDArray[np.int6
     gains = gaps / work
     order = np.argsort(-gains, kind="stable")
     count = int(np.searchsorted(np.cumsum(gaps[order]) * 0.5, needed)) + 1
-    first = order[:count]
-    return np.sort(first[gains[first] >= WORTH * gains[order[0]]])
+    worth: NDArray[np.int64] = order[:count][gains[order[:count]] >= WORTH * gains[order[0]]]
+    return worth
+
+
+def _cuts(figures: Floats, wanted: float, *, plan: bool) -> NDArray[np.int64]:
+    """In how many parts to cut each interval next; some of them in two at least."""
+    _, gaps, _, work, powers = figures.T
+    parts = _planned(gaps, work, powers, wanted) if plan else np.ones(len(gaps), np.int64)
+    if parts.max() == 1:
+        parts[_worth_halving(gaps, work, float(gaps.sum()) - wanted)] = 2
+    return parts
 
 
 def certified_area(distribution: Distribution, tolerance: float) -> CertifiedArea:
@@ -91,40 +103,27 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
     planned = False
     with ThreadPoolExecutor(cores()) as pool:
         while True:
-            lows, gaps, work, width = np.array([i.figures for i in intervals]).T
-            low, gap = float(lows.sum()), float(gaps.sum())
+            figures = np.array([i.figures for i in intervals])
+            low, gap = figures[:, :2].sum(axis=0).tolist()
+            wanted = 0.99 * tolerance * low
             if gap <= tolerance * low:
                 break
-            wanted = 0.99 * tolerance * low
-            parts = np.ones(len(intervals), np.int64)
-            if gap < PLAN_FROM * wanted and not planned:
-                planned = True
-                parts = _parts(gaps, work, np.array([i.stretches.everywhere for i in intervals]), wanted)
-            if parts.max() == 1:
-                parts[_worth_halving(gaps, work, gap - wanted)] = 2
-            parts[width <= bounds.spread * FINEST] = 1
+            plan = gap < PLAN_FROM * wanted and not planned
+            planned = planned or plan
+            parts = _cuts(figures, wanted, plan=plan)
+            parts[figures[:, 2] <= bounds.spread * FINEST] = 1
             if parts.max() == 1:
                 break
-            costly_first = np.argsort(-work * parts, kind="stable")
+            costly_first = np.argsort(-figures[:, 3] * parts, kind="stable").tolist()
             coming = {
-                t: pool.submit(_cut, bounds, intervals[t], int(parts[t]))
-                for t in costly_first[parts[costly_first] > 1].tolist()
+                t: pool.submit(bounds.cut, intervals[t], int(parts[t])) for t in costly_first if parts[t] > 1
             }
-            intervals = [
-                part for t, i in enumerate(intervals) for part in (coming[t].result() if t in coming else [i])
-            ]
-    low_area, high_area = low / NATS_PER_BIT, (low + gap) / NATS_PER_BIT
+            cut = {t: one.result() for t, one in coming.items()}
+            intervals = [part for t, i in enumerate(intervals) for part in cut.get(t, [i])]
     ends = np.array([i.right for i in intervals])
-    lower = np.maximum.accumulate(np.array([i.low for i in intervals])[::-1])[::-1] / NATS_PER_BIT
+    lows = np.maximum.accumulate(np.array([i.low for i in intervals])[::-1])[::-1]
     return CertifiedArea(
-        (low_area, high_area),
+        (low / NATS_PER_BIT, (low + gap) / NATS_PER_BIT),
         np.concatenate(([0.0], ends)),
-        np.concatenate(([distribution.shannon], lower)),
+        np.concatenate(([distribution.shannon], lows / NATS_PER_BIT)),
     )
-
-
-def _cut(bounds: Bounds, whole: Interval, parts: int) -> list[Interval]:
-    if whole.stretches.everywhere or parts < 4:
-        return bounds.parts(whole, parts)
-    # Each halving shows better where no good partition cuts.
-    return [part for half in bounds.parts(whole, 2) for part in _cut(bounds, half, parts // 2)]

@@ -16,7 +16,7 @@ PER_INTERVAL = 2
 PROMISING = 0.5
 """Bounds closer than this share of the heaviest window's mass may tell where no good partition cuts."""
 IN_VAIN = 0.9
-"""If more than this share of the boundaries may be cut at for all we can tell, the parts do not ask again; theirs do."""
+"""If more than this share of the boundaries may be cut at for all it tells, the parts do not ask, but theirs do."""
 PLACES = 6
 """How many upper bounds an interval of ε gets."""
 WORK_PER_INTERVAL, WORK_PER_WINDOW, WORK_PER_TRIAL = 500.0, 1.0, 0.02
@@ -30,9 +30,9 @@ class Stretches:
     begins: NDArray[np.int64]
     solid: NDArray[np.bool_]
     number: int
-    """The range of the values is cut into so many parts of equal width; where values may not be cut, parts are joined."""
+    """They are as wide as so many equal parts of the values' range, or narrower, or solid."""
     everywhere: bool
-    """Is no part joined?"""
+    """Are they so wide everywhere, with no solid ones joined?"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +54,11 @@ class Interval:
     stretches: Stretches
 
     @property
-    def figures(self) -> tuple[float, float, float, float]:
-        """The area that is certain, by how much it is uncertain, the work, the width."""
+    def figures(self) -> tuple[float, float, float, float, float]:
+        """The area that is certain, by how much it is uncertain, the width, the work, and the power of m to which the
+        work grows when it is cut into m parts: each sees m times as many stretches, unless few places can be cut."""
         width = self.right - self.left
-        return self.low * width, self.gap, self.work, width
+        return self.low * width, self.gap, width, self.work, 2.0 if self.stretches.everywhere else 1.0
 
 
 class Bounds:
@@ -69,7 +70,9 @@ class Bounds:
         self.spread = distribution.spread
         self._everywhere: dict[int, Stretches] = {}
         h0 = distribution.shannon * NATS_PER_BIT
-        (self.whole,) = self._parts(0.0, self.spread, 1, self._every(PER_INTERVAL), low=0.0, most=h0, promising=True)
+        (self.whole,) = self._parts(
+            0.0, self.spread, 1, self._every(PER_INTERVAL), low=0.0, most=h0, promising=True
+        )
 
     def _every(self, number: int) -> Stretches:
         """Stretches of equal width everywhere."""
@@ -107,6 +110,13 @@ class Bounds:
             found.append(Interval(begin, end, least, first, gap, work, promising and close, stretches))
         return found
 
+    def cut(self, whole: Interval, parts: int) -> list[Interval]:
+        """The same in so many parts of equal width, or in a few less."""
+        if whole.stretches.everywhere or parts < 4:
+            return self.parts(whole, parts)
+        # Each halving tells better where no good partition cuts.
+        return [part for half in self.parts(whole, 2) for part in self.cut(half, parts // 2)]
+
     def parts(self, whole: Interval, number: int) -> list[Interval]:
         """The same in so many parts of equal width."""
         stretches, kept = self._finer(whole, number)
@@ -134,5 +144,5 @@ class Bounds:
         kept = float(may_cut.mean())
         if whole.stretches.everywhere and kept == 1.0:
             return self._every(number), kept
-        finer = kernels.refined(x, begins, solid, may_cut, number)
-        return Stretches(*finer, number, everywhere=False), kept
+        begins, solid = kernels.refined(x, begins, solid, may_cut, number)
+        return Stretches(begins, solid, number, everywhere=False), kept

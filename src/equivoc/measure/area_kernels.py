@@ -1,8 +1,8 @@
 """Cheap two-sided bounds of H(ε) for very many values. Compiled.
 
-From below: neighbouring values merged into groups, with windows that need only *touch* their first and last group.
-From above: around the heaviest windows of that solution, windows laid as far out as they go on the real values.
-docs/method.md ("A certified area") proves both.
+From below: windows over stretches of values (stretch_kernels.py). From above: around the heaviest windows of that
+solution, or from both ends, windows laid as far out as they go on the real values. docs/method.md ("A certified area")
+proves both.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
@@ -17,7 +17,7 @@ from equivoc.measure.stretch_kernels import reaches, solution, windows_in
 
 @njit(cache=True, nogil=True)
 def _heaviest(cum, boundaries):
-    """The locally heaviest of the windows between ``boundaries`` (falling), as (first stretch, stretch after the last)."""
+    """Of the windows between ``boundaries`` (falling) the locally heaviest: first stretch, stretch after the last."""
     boundaries = boundaries[::-1]
     windows = len(boundaries) - 1
     peaks = np.empty((windows, 2), np.int64)

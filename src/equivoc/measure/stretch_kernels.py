@@ -17,7 +17,7 @@ from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
 
 FEW, MORE = 40, 150
 """Up to so many windows per stretch, trying all of them is faster than the search, or tells more."""
-ROUNDING = 1e-12
+ROUNDING = 1e-9
 """Costs in nats that differ by less may be equal."""
 
 
@@ -90,21 +90,15 @@ def solution(cum, lows, highs, eps, table):
 
 @branching
 def _searched_prefixes(cum, lows, highs, eps, table):
-    """The least cost of the prefixes that the search knows; minus infinity for all others.
-
-    One more stretch, out of reach, keeps the search from leaving out what only the last window could use.
-    """
+    """The least cost of the prefixes that end where a window can start; minus infinity for all others."""
     count = len(lows)
-    beyond = max(lows[count - 1], highs[count - 1]) + 2.0 * eps
-    lows, highs = np.append(lows, beyond), np.append(highs, beyond)
-    cum = np.append(cum, cum[count])
-    doubles, integers = np.empty((DOUBLES, count + 3)), np.empty((INTEGERS, count + 3), np.int32)
-    found = least_costs(cum, lows, highs, eps, table, count + 1, doubles, integers)
+    doubles, integers = np.empty((DOUBLES, count + 2)), np.empty((INTEGERS, count + 2), np.int32)
+    found = least_costs(cum, lows, highs, eps, table, count, True, doubles, integers)
     starts, start_cost = found[0], found[5]
     cost = np.full(count + 1, -np.inf)
     for a in range(len(starts)):
-        if starts[a] <= count:
-            cost[starts[a]] = start_cost[a]
+        cost[starts[a]] = start_cost[a]
+    cost[count] = min(cost[count], found[6][found[8]])
     return cost
 
 

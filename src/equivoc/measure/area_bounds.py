@@ -141,7 +141,7 @@ class Bounds:
             may_cut = kernels.may_cut_at(x, self.cumulative, begins, solid, whole.right, whole.most, table)
         else:
             may_cut = np.ones(len(begins), np.bool_)
-        kept = float(may_cut.mean())
+        kept = np.count_nonzero(may_cut) / len(may_cut)
         if whole.stretches.everywhere and kept == 1.0:
             return self._every(number), kept
         begins, solid = kernels.refined(x, begins, solid, may_cut, number)

@@ -15,8 +15,10 @@ from equivoc.measure.partition_kernels import least_partition
 from equivoc.measure.prefix_kernels import least_costs
 from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
 
-FEW, MORE = 40, 150
-"""Up to so many windows per stretch, trying all of them is faster than the search, or tells more."""
+FEW, ALWAYS_FEW = 16, 4000
+"""Up to so many windows per stretch, and so many more, trying all of them is faster than the search."""
+MORE = 150
+"""After a search, up to so many windows per stretch are tried for what it leaves out."""
 ROUNDING = 1e-9
 """Costs in nats that differ by less may be equal."""
 
@@ -33,14 +35,30 @@ def reaches(x, begins, solid):
 
 
 @branching
+def _first_within(lows, highs, eps):
+    """For every boundary that one from which the longest window that ends there starts."""
+    first = np.zeros(len(lows) + 1, np.int64)
+    k = 0
+    for i in range(1, len(first)):
+        while lows[i - 1] - highs[k] > eps:
+            k += 1
+        first[i] = k
+    return first
+
+
+@branching
 def windows_in(lows, highs, eps):
     """How many runs of stretches are windows."""
-    windows, k = 0, 0
-    for i in range(len(lows)):
-        while lows[i] - highs[k] > eps:
-            k += 1
-        windows += i + 1 - k
+    first = _first_within(lows, highs, eps)
+    windows = 0
+    for i in range(1, len(first)):
+        windows += i - first[i]
     return windows
+
+
+@branching
+def _few(windows, count):
+    return windows <= FEW * count + ALWAYS_FEW
 
 
 @vectorised
@@ -53,60 +71,71 @@ def _least(cost, cum, here, begin, stop):
 
 
 @branching
-def _prefixes(cum, lows, highs, eps):
-    """The least cost of every prefix, in nats, by trying every window; and where its last window may begin."""
-    count = len(lows)
-    cost, first = np.empty(count + 1), np.empty(count + 1, np.int64)
-    cost[0], first[0] = 0.0, 0
-    k = 0
-    for i in range(1, count + 1):
-        while lows[i - 1] - highs[k] > eps:
-            k += 1
-        first[i] = k
-        cost[i] = _least(cost, cum, cum[i], k, i)
-    return cost, first
+def _tried_prefixes(cum, first):
+    """The least cost of every prefix, in nats, by trying every window."""
+    cost = np.empty(len(first))
+    cost[0] = 0.0
+    for i in range(1, len(first)):
+        cost[i] = _least(cost, cum, cum[i], first[i], i)
+    return cost
 
 
 @branching
 def solution(cum, lows, highs, eps, table):
     """The least cost in nats, and the boundaries of a partition that attains it, from the last to 0."""
-    if windows_in(lows, highs, eps) > FEW * len(lows):
+    count = len(lows)
+    if not _few(windows_in(lows, highs, eps), count):
         return least_partition(cum, lows, highs, eps, table)
-    cost, first = _prefixes(cum, lows, highs, eps)
-    boundaries = np.empty(len(lows) + 1, np.int64)
-    i, count = len(lows), 0
+    first = _first_within(lows, highs, eps)
+    cost = _tried_prefixes(cum, first)
+    boundaries = np.empty(count + 1, np.int64)
+    i, found = count, 0
     while i > 0:
-        boundaries[count] = i
-        count += 1
+        boundaries[found] = i
+        found += 1
         best, least = i - 1, np.inf
         for j in range(first[i], i):
             v = cost[j] + phi(cum[i] - cum[j])
             if v < least:
                 best, least = j, v
         i = best
-    boundaries[count] = 0
-    return cost[len(lows)], boundaries[: count + 1]
+    boundaries[found] = 0
+    return cost[count], boundaries[: found + 1]
 
 
 @branching
-def _searched_prefixes(cum, lows, highs, eps, table):
-    """The least cost of the prefixes that end where a window can start; minus infinity for all others."""
+def _searched_prefixes(cum, lows, highs, eps, table, first):
+    """The least cost of every prefix, or minus infinity where the search does not say and it would take too long.
+
+    The search says S, the least cost where a window can start, and E, where one can end (prefix_kernels.py). Optimal
+    partitions have no other boundaries, so anywhere else every window from one of these is tried.
+    """
     count = len(lows)
     doubles, integers = np.empty((DOUBLES, count + 2)), np.empty((INTEGERS, count + 2), np.int32)
     found = least_costs(cum, lows, highs, eps, table, count, True, doubles, integers)
-    starts, start_cost = found[0], found[5]
-    cost = np.full(count + 1, -np.inf)
-    for a in range(len(starts)):
-        cost[starts[a]] = start_cost[a]
-    cost[count] = min(cost[count], found[6][found[8]])
+    starts, ends, start_cost, end_cost = found[0], found[1], found[5], found[6]
+    known, cost = np.full(count + 1, np.inf), np.full(count + 1, -np.inf)
+    for r in range(len(starts)):
+        known[ends[r]] = min(known[ends[r]], end_cost[r])
+        known[starts[r]] = min(known[starts[r]], start_cost[r])
+        cost[starts[r]] = start_cost[r]
+    cost[count] = known[count]
+    windows = 0
+    for i in range(count + 1):
+        windows += i - first[i] if cost[i] == -np.inf else 0
+    if windows <= MORE * count:
+        for i in range(count + 1):
+            if cost[i] == -np.inf:
+                cost[i] = _least(known, cum, cum[i], first[i], i)
     return cost
 
 
 @branching
-def _costs_of_prefixes(cum, lows, highs, eps, table):
-    if windows_in(lows, highs, eps) <= MORE * len(lows):
-        return _prefixes(cum, lows, highs, eps)[0]
-    return _searched_prefixes(cum, lows, highs, eps, table)
+def _prefixes(cum, lows, highs, eps, table):
+    first = _first_within(lows, highs, eps)
+    if _few(windows_in(lows, highs, eps), len(lows)):
+        return _tried_prefixes(cum, first)
+    return _searched_prefixes(cum, lows, highs, eps, table, first)
 
 
 @branching
@@ -123,8 +152,8 @@ def may_cut_at(x, cum, begins, solid, eps, most, table):
         for b in range(count + 1):
             both[b] = phi(masses[b]) + phi(masses[count] - masses[b])
         return both <= most + ROUNDING
-    before = _costs_of_prefixes(masses, lows, highs, eps, table)
-    behind = _costs_of_prefixes(masses[count] - masses[::-1], -highs[::-1], -lows[::-1], eps, table)[::-1]
+    before = _prefixes(masses, lows, highs, eps, table)
+    behind = _prefixes(masses[count] - masses[::-1], -highs[::-1], -lows[::-1], eps, table)[::-1]
     return before + behind <= most + ROUNDING
 
 

@@ -120,14 +120,14 @@ FAULTS = [
     Fault(
         "before the block: overtaken ends stay",
         SEARCH,
-        "while top > 0 and until[top] >= here:",
+        "while top > 0 and until[top] >= start_mass[a]:",
         "while top > 0 and until[top] >= 9.0:",
     ),
     Fault(
         "before the block: overtaking the other way round",
         SEARCH,
-        "overtaken_after(end_cost[best] - cost, end_mass[best] - mass, table)",
-        "overtaken_after(cost - end_cost[best], end_mass[best] - mass, table)",
+        "handicap, apart = end_cost[best] - cost, end_mass[best] - mass",
+        "handicap, apart = cost - end_cost[best], end_mass[best] - mass",
     ),
     Fault(
         "before the block: ends that no longer reach",
@@ -144,14 +144,14 @@ FAULTS = [
     Fault(
         "in the block: overtaken ends stay",
         SEARCH,
-        "while top > 0 and until[top] <= here:",
+        "while top > 0 and until[top] <= start_mass[a]:",
         "while top > 0 and until[top] <= -1.0:",
     ),
     Fault(
         "in the block: overtaking the other way round",
         SEARCH,
-        "overtaken_after(cost - end_cost[best], mass - end_mass[best], table)",
-        "overtaken_after(end_cost[best] - cost, mass - end_mass[best], table)",
+        "handicap, apart = cost - end_cost[best], mass - end_mass[best]",
+        "handicap, apart = end_cost[best] - cost, mass - end_mass[best]",
     ),
     Fault(
         "in the block: a newer end never waits for its turn",
@@ -162,8 +162,8 @@ FAULTS = [
     Fault(
         "in the block: an end before it has come",
         SEARCH,
-        "first = after[b]\n",
-        "first = after[b] - 1\n",
+        "first = min(after[b], stop)",
+        "first = min(after[b] - 1, stop)",
     ),
     # Which ends are searched.
     Fault(

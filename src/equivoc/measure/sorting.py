@@ -1,0 +1,97 @@
+"""Many values with their probabilities in ascending order of value, on all cores."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.measure.parallel import cores, over_pieces
+
+Floats = NDArray[np.float64]
+
+KERNELS_FROM = 5_000
+"""Below this many pairs NumPy alone is as fast, and the kernels need not be loaded."""
+BUCKET = 1 << 15
+"""Pairs in a bucket: what a core keeps near itself while it puts them in order."""
+MOST_BUCKETS = 1 << 8
+SAMPLE = 1 << 12
+OUTLIERS = SAMPLE // 64
+"""So many of the sample at either end do not widen the bins."""
+
+
+def sorted_pairs(x: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """``x`` in ascending order and ``p`` along with it; from 5,000 pairs on, equal values stay in the order given.
+
+    The pairs are spread over buckets, each with values above those of the last. Within a bucket NumPy sorts words that
+    hold a value's leading bits and its index, because it sorts whole numbers several times faster than it sorts indices.
+
+    >>> x, p = sorted_pairs(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.2, 0.3]))
+    >>> x.tolist(), p.tolist()
+    ([1.0, 2.0, 3.0], [0.2, 0.3, 0.5])
+    """
+    if len(x) < KERNELS_FROM:
+        order = np.argsort(x)
+        return x[order], p[order]
+    x, p, ends = _in_buckets(x, p)
+    buckets = [slice(begin, end) for begin, end in pairwise([0, *ends.tolist()]) if begin < end]
+
+    def sort(part: slice) -> None:
+        for bucket in buckets[part]:
+            _sort_in_place(x[bucket], p[bucket])
+
+    over_pieces(sort, len(buckets), piece=1)
+    return x, p
+
+
+def _in_buckets(x: Floats, p: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """The pairs bucket by bucket, and where each bucket ends.
+
+    Bins of equal width, in the order of the doubles' bits, are joined to buckets of about equal size.
+    """
+    from equivoc.measure.sorting_kernels import BINS, count_bins, spread
+
+    n, bits = len(x), x.view(np.int64)
+    lowest, shift = _bins(x)
+    piece = -(-n // (2 * cores()))
+    counts = np.zeros((-(-n // piece), BINS), np.int32)
+    over_pieces(
+        lambda part: count_bins(bits[part], lowest, shift, counts[part.start // piece]), n, piece=piece
+    )
+    in_bin = counts.sum(axis=0, dtype=np.int64)
+    before = np.cumsum(in_bin) - in_bin
+    begins = np.diff(before // max(BUCKET, n // MOST_BUCKETS), prepend=-1) != 0
+    bucket = (np.cumsum(begins) - 1).astype(np.int16)
+    # A bucket holds what the first piece gives it, then the second's, so that equal values stay in order.
+    given = np.add.reduceat(counts, np.flatnonzero(begins), axis=1, dtype=np.int64).T
+    ends = np.cumsum(given).reshape(given.shape)
+    first = (ends - given).T
+    into_x, into_p = np.empty_like(x), np.empty_like(p)
+
+    def move(part: slice) -> None:
+        free = first[part.start // piece].copy()  # threads must not write to one cache line
+        spread(x[part], bits[part], p[part], lowest, shift, bucket, free, into_x, into_p)
+
+    over_pieces(move, n, piece=piece)
+    return into_x, into_p, ends[:, -1]
+
+
+def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
+    """Where the bins begin, and the binary logarithm of their width, judged by a sample of the values."""
+    from equivoc.measure.sorting_kernels import BINS, place_of
+
+    sample = np.sort(x[:: max(len(x) // SAMPLE, 1)])
+    low, high = (int(place_of(bits)) for bits in sample[[OUTLIERS, -1 - OUTLIERS]].view(np.int64))
+    return np.uint64(low), np.uint64(max((high - low).bit_length() - BINS.bit_length() + 1, 0))
+
+
+def _sort_in_place(x: Floats, p: Floats) -> None:
+    from equivoc.measure.sorting_kernels import put_in_order, words_of
+
+    words = np.empty(len(x), np.uint64)
+    mask = words_of(x.view(np.int64), words)
+    words.sort()
+    if not put_in_order(words, mask, x, p):
+        order = np.argsort(x, kind="stable")
+        x[:], p[:] = x[order], p[order]

@@ -61,7 +61,9 @@ def _in_buckets(x: Floats, p: Floats) -> tuple[Floats, Floats, NDArray[np.int64]
     )
     in_bin = counts.sum(axis=0, dtype=np.int64)
     before = np.cumsum(in_bin) - in_bin
-    begins = np.diff(before // max(BUCKET, n // MOST_BUCKETS), prepend=-1) != 0
+    size = max(BUCKET, n // MOST_BUCKETS)
+    large = in_bin > size  # stays alone: its values are close together, and their words shall tell them apart
+    begins = large | np.append(False, large[:-1]) | (np.diff(before // size, prepend=-1) != 0)
     bucket = (np.cumsum(begins) - 1).astype(np.int16)
     # A bucket holds what the first piece gives it, then the second's, so that equal values stay in order.
     given = np.add.reduceat(counts, np.flatnonzero(begins), axis=1, dtype=np.int64).T
@@ -87,11 +89,18 @@ def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
 
 
 def _sort_in_place(x: Floats, p: Floats) -> None:
-    from equivoc.measure.sorting_kernels import put_in_order, words_of
+    from equivoc.measure.sorting_kernels import mend
 
-    words = np.empty(len(x), np.uint64)
-    mask = words_of(x.view(np.int64), words)
-    words.sort()
-    if not put_in_order(words, mask, x, p):
-        order = np.argsort(x, kind="stable")
-        x[:], p[:] = x[order], p[order]
+    bits, words = x.view(np.int64), np.empty(len(x), np.uint64)
+
+    def sort(*, leading: bool) -> None:
+        from equivoc.measure.sorting_kernels import arrange, words_of
+
+        if mask := words_of(bits, leading, words):
+            words.sort()
+            arrange(words, mask, x, p)
+
+    sort(leading=True)
+    if not mend(x, p):
+        sort(leading=False)
+        sort(leading=True)  # keeps the order of the other bits where the leading ones are equal

@@ -1,4 +1,4 @@
-"""Doubles as whole numbers in the same order: counted in bins, spread over buckets, put in order by words. Compiled."""
+"""Doubles as whole numbers in the same order: counted in bins, spread over buckets, sorted as words. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
@@ -7,8 +7,8 @@ import numpy as np
 from numba import njit
 
 BINS = 1 << 13
-MOST_MOVES = 8
-"""Moves per pair, on average over a bucket, beyond which its words were too coarse and it is sorted another way."""
+MOST_MOVES = 2
+"""Moves per pair, on average over a bucket, beyond which two more sorts are the quicker way to mend the order."""
 
 ALL_BITS = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 SIGN = np.uint64(1 << 63)
@@ -45,29 +45,50 @@ def spread(x, bits, p, lowest, shift, bucket, free, into_x, into_p):
 
 
 @njit(cache=True, nogil=True)
-def words_of(bits, words):
-    """One word per double: as many leading bits of its place, from the least one on, as leave room for its index.
+def words_of(bits, leading, words):
+    """One word per double: the leading bits of its place above the least one, or the others, and then its index.
 
-    Returns the mask of the index.
+    As many bits lead as the index leaves room for. Returns the mask of the index, or 0 where all places are equal.
     """
     least, most = place_of(bits[0]), place_of(bits[0])
     for i in range(len(bits)):
         place = place_of(bits[i])
         least, most = min(least, place), max(most, place)
-    width = np.uint64(0)
+    if least == most:
+        return np.uint64(0)
+    width, shift = np.uint64(0), np.uint64(0)
     while np.uint64(len(bits) - 1) >> width > np.uint64(0):
         width += np.uint64(1)
-    shift = np.uint64(0)
     while (most - least) >> shift > ALL_BITS >> width:
         shift += np.uint64(1)
+    others = (np.uint64(1) << shift) - np.uint64(1)
     for i in range(len(bits)):
-        words[i] = ((place_of(bits[i]) - least) >> shift) << width | np.uint64(i)
+        above = place_of(bits[i]) - least
+        words[i] = (above >> shift if leading else above & others) << width | np.uint64(i)
     return (np.uint64(1) << width) - np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
-def insert(x, p):
-    """Sort pairs that are nearly in order, from left to right; False if that takes too many moves."""
+def arrange(words, mask, x, p):
+    """Bring the pairs into the order of the sorted words."""
+    arranged_x, arranged_p = np.empty_like(x), np.empty_like(p)
+    for i in range(len(words)):
+        j = np.intp(words[i] & mask)
+        arranged_x[i], arranged_p[i] = x[j], p[j]
+    x[:], p[:] = arranged_x, arranged_p
+
+
+@njit(cache=True, nogil=True)
+def mend(x, p):
+    """Sort pairs that are in order but for values too close together for their words; False if that is too much work.
+
+    Equal values stay in their order, whatever is returned.
+    """
+    falls = 0
+    for i in range(1, len(x)):
+        falls += x[i] < x[i - 1]
+    if falls == 0:
+        return True
     moves = 0
     for i in range(1, len(x)):
         value, probability = x[i], p[i]
@@ -79,23 +100,4 @@ def insert(x, p):
         moves += i - k
         if moves > MOST_MOVES * len(x):
             return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def put_in_order(words, mask, x, p):
-    """Bring the pairs into the order of the sorted words, and mend it where words were too coarse.
-
-    False, and nothing has changed, if that takes too many moves.
-    """
-    sorted_x, sorted_p = np.empty_like(x), np.empty_like(p)
-    for i in range(len(words)):
-        j = np.intp(words[i] & mask)
-        sorted_x[i], sorted_p[i] = x[j], p[j]
-    falls = 0
-    for i in range(1, len(words)):
-        falls += sorted_x[i] < sorted_x[i - 1]
-    if falls > 0 and not insert(sorted_x, sorted_p):
-        return False
-    x[:], p[:] = sorted_x, sorted_p
     return True

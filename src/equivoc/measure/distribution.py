@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.sorting import sorted_pairs
+from equivoc.measure.sorting import KERNELS_FROM, sorted_pairs
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +92,12 @@ def running_sums(probabilities: Floats) -> Floats:
     """0, and the sum of the first 1, 2, … of them."""
     sums = np.empty(len(probabilities) + 1)
     sums[0] = 0.0
-    np.cumsum(probabilities, out=sums[1:])
+    if len(probabilities) < KERNELS_FROM:
+        np.cumsum(probabilities, out=sums[1:])
+    else:  # the same sums in half the time
+        from equivoc.measure.sum_kernels import add_up
+
+        add_up(probabilities, sums)
     return sums
 
 
@@ -110,7 +115,7 @@ def _merged(x: Floats, p: Floats) -> tuple[Floats, Floats]:
     rises = x[1:] > x[:-1]
     if rises.all():
         return x, p
-    first = np.flatnonzero(np.append(True, rises))
+    first = np.flatnonzero(np.concatenate(([True], rises)))
     return x[first], np.add.reduceat(p, first)
 
 

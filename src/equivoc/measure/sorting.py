@@ -11,21 +11,21 @@ from equivoc.measure.parallel import cores, over_pieces
 
 Floats = NDArray[np.float64]
 
-KERNELS_FROM = 5_000
-"""Below this many pairs NumPy alone is as fast, and the kernels need not be loaded."""
+KERNELS_FROM = 1 << 17
+"""Below this many pairs, which a core can keep near itself, NumPy alone is as fast."""
 BUCKET = 1 << 15
 """Pairs in a bucket: what a core keeps near itself while it puts them in order."""
 MOST_BUCKETS = 1 << 8
 SAMPLE = 1 << 12
-OUTLIERS = SAMPLE // 64
-"""So many of the sample at either end do not widen the bins."""
+OUTLIERS = 1 / 64
+"""This share of the sample at either end does not widen the bins."""
 
 
 def sorted_pairs(x: Floats, p: Floats) -> tuple[Floats, Floats]:
-    """``x`` in ascending order and ``p`` along with it; from 5,000 pairs on, equal values stay in the order given.
+    """``x`` in ascending order and ``p`` along with it, always in the same way.
 
     The pairs are spread over buckets, each with values above those of the last. Within a bucket NumPy sorts words that
-    hold a value's leading bits and its index, because it sorts whole numbers several times faster than it sorts indices.
+    hold a value's leading bits and its index: it sorts whole numbers several times faster than it sorts indices.
 
     >>> x, p = sorted_pairs(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.2, 0.3]))
     >>> x.tolist(), p.tolist()
@@ -84,7 +84,8 @@ def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
     from equivoc.measure.sorting_kernels import BINS, place_of
 
     sample = np.sort(x[:: max(len(x) // SAMPLE, 1)])
-    low, high = (int(place_of(bits)) for bits in sample[[OUTLIERS, -1 - OUTLIERS]].view(np.int64))
+    aside = int(OUTLIERS * len(sample))
+    low, high = (int(place_of(bits)) for bits in sample[[aside, -1 - aside]].view(np.int64))
     return np.uint64(low), np.uint64(max((high - low).bit_length() - BINS.bit_length() + 1, 0))
 
 

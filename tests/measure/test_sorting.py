@@ -52,6 +52,11 @@ VALUES: dict[str, Callable[[Generator], Floats]] = {
         some(rng, 0.5, np.full(N, 1e-300), np.full(N, 1e300)) * (1 + 1e-9 * rng.random(N))
     ),
     "smallest doubles": lambda rng: rng.integers(-50, 50, N) * 5e-324,
+    "ascending with ties": lambda rng: np.sort(rng.integers(0, 500, N)).astype(float),
+    "ascending but for the last": lambda rng: np.append(np.sort(rng.random(N - 1)), 0.5),
+    "nearly all equal, the others at the other end": lambda rng: np.append(
+        np.full(N - 2, -1e300), [1e300, -1e300]
+    ),
     "one outlier": lambda rng: np.append(1e9 + rng.random(N - 1), 0.0),
     "outliers on both sides": lambda rng: np.concatenate(([1e300, -1e300], 1e9 + rng.random(N - 2))),
     "neighbours in every binade": lambda rng: np.ldexp(

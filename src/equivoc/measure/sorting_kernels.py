@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 BINS = 1 << 13
+LAST_BIN = np.uint64(BINS - 1)
 MOST_MOVES = 2
 """Moves per pair, on average over a bucket, beyond which two more sorts are the quicker way to mend the order."""
 
@@ -24,7 +25,7 @@ def place_of(bits):
 @njit(cache=True, nogil=True, inline="always")
 def bin_of(bits, lowest, shift):
     """The bin, of width 2^shift from the place ``lowest`` on; the first and the last one take what lies outside."""
-    return min(np.intp((max(place_of(bits), lowest) - lowest) >> shift), BINS - 1)
+    return np.intp(min((max(place_of(bits), lowest) - lowest) >> shift, LAST_BIN))
 
 
 @njit(cache=True, nogil=True)

@@ -16,6 +16,8 @@ KERNELS = [
     "descent_kernels.py",
     "many_kernels.py",
     "area_kernels.py",
+    "sorting_kernels.py",
+    "sum_kernels.py",
 ]
 """Each is compiled into those that follow. Numba's cache does not notice: it compares a file with itself only."""
 
@@ -28,7 +30,21 @@ class Fault:
     wrong: str
 
 
-LOGARITHM, OVERTAKING, WINDOW, TURNS, CANDIDATES, SEARCH, PREFIX, PARTITION, DESCENT, MANY, AREA = KERNELS
+(
+    LOGARITHM,
+    OVERTAKING,
+    WINDOW,
+    TURNS,
+    CANDIDATES,
+    SEARCH,
+    PREFIX,
+    PARTITION,
+    DESCENT,
+    MANY,
+    AREA,
+    SORTING,
+    SUMS,
+) = KERNELS
 FAULTS = [
     # How far a window reaches, and what a mass costs.
     Fault(
@@ -330,6 +346,53 @@ FAULTS = [
         "distribution.py",
         "np.add.reduceat(p, first)",
         "p[first]",
+    ),
+    # Sorting and adding up.
+    Fault("sorting: −0.0 stands before 0.0", SORTING, "else LOWEST - bits", "else ~bits ^ LOWEST"),
+    Fault(
+        "sorting: what lies below the bins goes anywhere",
+        SORTING,
+        "max(place_of(bits), lowest) - lowest",
+        "place_of(bits) - lowest",
+    ),
+    Fault(
+        "sorting: words one bit too wide lose it",
+        SORTING,
+        "> ALL_BITS >> width",
+        "> ALL_BITS >> (width - np.uint64(1))",
+    ),
+    Fault(
+        "sorting: the other bits run into the leading ones",
+        SORTING,
+        "(np.uint64(1) << shift) - np.uint64(1)",
+        "(np.uint64(1) << shift) >> np.uint64(1)",
+    ),
+    Fault("sorting: of equal values, the last one first", SORTING, "x[k - 1] > value", "x[k - 1] >= value"),
+    Fault(
+        "sorting: values move, their probabilities stay",
+        SORTING,
+        "arranged_x[i], arranged_p[i] = x[j], p[j]",
+        "arranged_x[i], arranged_p[i] = x[j], p[i]",
+    ),
+    Fault("sorting: ascending at first is ascending", "sorting.py", " and _in_order(x):", ":"),
+    Fault("sorting: coarse words are not mended", SORTING, "falls += x[i] < x[i - 1]", "falls += 0"),
+    Fault(
+        "sorting: the other bits are forgotten",
+        "sorting.py",
+        "        sort(leading=False)\n",
+        "",
+    ),
+    Fault(
+        "sorting: pieces give to a bucket in any order",
+        "sorting.py",
+        "first = (ends - given).T",
+        "first = (ends - given).T[::-1]",
+    ),
+    Fault(
+        "sums: each without its own probability",
+        SUMS,
+        "        total += p[i]\n        sums[i + 1] = total\n",
+        "        sums[i + 1] = total\n        total += p[i]\n",
     ),
     # Many rows.
     Fault(

@@ -88,9 +88,9 @@ class Distribution:
         return cls(x, p)
 
 
-def running_sums(probabilities: Floats) -> Floats:
+def running_sums(probabilities: Floats, *, out: Floats | None = None) -> Floats:
     """0, and the sum of the first 1, 2, … of them."""
-    sums = np.empty(len(probabilities) + 1)
+    sums = np.empty(len(probabilities) + 1) if out is None else out
     sums[0] = 0.0
     if len(probabilities) < KERNELS_FROM:
         np.cumsum(probabilities, out=sums[1:])

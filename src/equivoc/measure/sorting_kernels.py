@@ -86,8 +86,8 @@ def mend(x, p):
     Equal values stay in their order, whatever is returned.
     """
     falls = 0
-    for i in range(1, len(x)):
-        falls += x[i] < x[i - 1]
+    for i in range(np.uintp(len(x) - 1)):
+        falls += x[i + np.uintp(1)] < x[i]
     if falls == 0:
         return True
     moves = 0

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
+from equivoc.measure.kept_memory import Floats
 from equivoc.measure.sorting import KERNELS_FROM, sorted_pairs
-
-Floats = NDArray[np.float64]
 
 SUM_TOLERANCE = 1e-9
 """How far the sum of the probabilities may be from 1."""
@@ -55,9 +54,12 @@ class Distribution:
         return max(float(np.dot(self.probabilities, -np.log2(self.probabilities))), 0.0)
 
     @classmethod
-    def of(cls, values: ArrayLike, probabilities: ArrayLike) -> Distribution:
+    def of(
+        cls, values: ArrayLike, probabilities: ArrayLike, *, out: Floats | None = None
+    ) -> Distribution:
         """Check the two arrays, sort by value, merge equal values, leave out probability 0.
 
+        Many pairs that need sorting are written to ``out``, twice as long as either, for whoever lends it.
         Raises InputError, naming the argument, the position and the offending value.
         """
         x = _floats("values", values)
@@ -83,7 +85,7 @@ class Distribution:
         if least == 0.0:
             x, p = x[p > 0], p[p > 0]
         if not ascending:
-            x, p = _merged(*sorted_pairs(x, p))
+            x, p = _merged(*sorted_pairs(x, p, out=out))
         check_spread(x)
         return cls(x, p)
 

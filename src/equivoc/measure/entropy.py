@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equivoc.measure.distribution import Distribution, Floats, one_tolerance, running_sums
+from equivoc.measure.kept_memory import room
 from equivoc.measure.overtaking import overtaking_table
 from equivoc.measure.parallel import cores
 
@@ -33,8 +34,8 @@ def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float
     0.0
     """
     at = one_tolerance("eps", eps)
-    distribution = Distribution.of(values, probabilities)
-    return exact_entropy(distribution, at)
+    with room(2 * np.size(values)) as pairs:
+        return exact_entropy(Distribution.of(values, probabilities, out=pairs), at)
 
 
 def exact_entropy(distribution: Distribution, eps: float) -> float:

@@ -7,9 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.measure.kept_memory import Floats, room
 from equivoc.measure.parallel import cores, over_pieces
-
-Floats = NDArray[np.float64]
 
 KERNELS_FROM = 1 << 17
 """Below this many pairs, which a core can keep near itself, NumPy alone is as fast."""
@@ -21,8 +20,8 @@ OUTLIERS = 1 / 64
 """This share of the sample at either end does not widen the bins."""
 
 
-def sorted_pairs(x: Floats, p: Floats) -> tuple[Floats, Floats]:
-    """``x`` in ascending order and ``p`` along with it, always in the same way.
+def sorted_pairs(x: Floats, p: Floats, *, out: Floats | None = None) -> tuple[Floats, Floats]:
+    """``x`` in ascending order and ``p`` along with it, always in the same way; new arrays, or in ``out`` if there are many.
 
     The pairs are spread over buckets, each with values above those of the last. Within a bucket NumPy sorts words that
     hold a value's leading bits and its index: it sorts whole numbers several times faster than it sorts indices.
@@ -36,27 +35,33 @@ def sorted_pairs(x: Floats, p: Floats) -> tuple[Floats, Floats]:
         return x[order], p[order]
     if _in_order(x[:1000]) and _in_order(x):  # values in any order are told by the first few
         return x, p
-    x, p, ends = _in_buckets(x, p)
-    buckets = [slice(begin, end) for begin, end in pairwise([0, *ends.tolist()]) if begin < end]
+    n = len(x)
+    if out is None:
+        out = np.empty(2 * n)
+    sorted_x, sorted_p = out[:n], out[n : 2 * n]
+    with room(2 * n) as spread:
+        spread_x, spread_p = spread[:n], spread[n:]
+        ends = _spread(x, p, spread_x, spread_p)
+        buckets = [slice(begin, end) for begin, end in pairwise([0, *ends.tolist()]) if begin < end]
 
-    def sort(part: slice) -> None:
-        for bucket in buckets[part]:
-            _sort_in_place(x[bucket], p[bucket])
+        def sort(part: slice) -> None:
+            for bucket in buckets[part]:
+                _sort(spread_x[bucket], spread_p[bucket], sorted_x[bucket], sorted_p[bucket])
 
-    over_pieces(sort, len(buckets), piece=1)
-    return x, p
+        over_pieces(sort, len(buckets), piece=1)
+    return sorted_x, sorted_p
 
 
 def _in_order(x: Floats) -> bool:
     return bool((x[1:] >= x[:-1]).all())
 
 
-def _in_buckets(x: Floats, p: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """The pairs bucket by bucket, and where each bucket ends.
+def _spread(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> NDArray[np.int64]:
+    """Copy the pairs bucket by bucket; where each bucket ends.
 
     Bins of equal width, in the order of the doubles' bits, are joined to buckets of about equal size.
     """
-    from equivoc.measure.sorting_kernels import BINS, count_bins, spread
+    from equivoc.measure.sorting_kernels import BINS, count_bins, spread_pairs
 
     n, bits = len(x), x.view(np.int64)
     lowest, shift = _bins(x)
@@ -75,14 +80,13 @@ def _in_buckets(x: Floats, p: Floats) -> tuple[Floats, Floats, NDArray[np.int64]
     given = np.add.reduceat(counts, np.flatnonzero(begins), axis=1, dtype=np.int64).T
     ends = np.cumsum(given).reshape(given.shape)
     first = (ends - given).T
-    into_x, into_p = np.empty_like(x), np.empty_like(p)
 
     def move(part: slice) -> None:
         free = first[part.start // piece].copy()  # threads must not write to one cache line
-        spread(x[part], bits[part], p[part], lowest, shift, bucket, free, into_x, into_p)
+        spread_pairs(x[part], bits[part], p[part], lowest, shift, bucket, free, into_x, into_p)
 
     over_pieces(move, n, piece=piece)
-    return into_x, into_p, ends[:, -1]
+    return ends[:, -1]
 
 
 def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
@@ -95,19 +99,23 @@ def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
     return np.uint64(low), np.uint64(max((high - low).bit_length() - BINS.bit_length() + 1, 0))
 
 
-def _sort_in_place(x: Floats, p: Floats) -> None:
+def _sort(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> None:
+    """The pairs of one bucket in order. ``x`` and ``p`` serve as scratch."""
     from equivoc.measure.sorting_kernels import mend
 
-    bits, words = x.view(np.int64), np.empty(len(x), np.uint64)
+    _by_bits(x, p, into_x, into_p, leading=True)
+    if not mend(into_x, into_p):
+        _by_bits(into_x, into_p, x, p, leading=False)
+        _by_bits(x, p, into_x, into_p, leading=True)  # keeps the order where the leading bits are equal
 
-    def sort(*, leading: bool) -> None:
-        from equivoc.measure.sorting_kernels import arrange, words_of
 
-        if mask := words_of(bits, leading, words):
+def _by_bits(x: Floats, p: Floats, into_x: Floats, into_p: Floats, *, leading: bool) -> None:
+    """The pairs in the order of the values' leading bits, or of the others."""
+    from equivoc.measure.sorting_kernels import arrange, words_of
+
+    with room(len(x)) as piece:
+        words = piece.view(np.uint64)
+        mask = words_of(x.view(np.int64), leading, words)
+        if mask:
             words.sort()
-            arrange(words, mask, x, p)
-
-    sort(leading=True)
-    if not mend(x, p):
-        sort(leading=False)
-        sort(leading=True)  # keeps the order of the other bits where the leading ones are equal
+        arrange(words, mask, x, p, into_x, into_p)

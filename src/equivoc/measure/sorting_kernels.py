@@ -36,7 +36,7 @@ def count_bins(bits, lowest, shift, counts):
 
 
 @njit(cache=True, nogil=True)
-def spread(x, bits, p, lowest, shift, bucket, free, into_x, into_p):
+def spread_pairs(x, bits, p, lowest, shift, bucket, free, into_x, into_p):
     """Copy each pair to its bin's bucket; ``free`` holds the next free position of each bucket."""
     for i in range(len(x)):
         b = bucket[bin_of(bits[i], lowest, shift)]
@@ -70,13 +70,14 @@ def words_of(bits, leading, words):
 
 
 @njit(cache=True, nogil=True)
-def arrange(words, mask, x, p):
-    """Bring the pairs into the order of the sorted words."""
-    arranged_x, arranged_p = np.empty_like(x), np.empty_like(p)
-    for i in range(len(words)):
+def arrange(words, mask, x, p, into_x, into_p):
+    """Copy the pairs in the order of the sorted words; as they are if the mask is 0."""
+    if mask == np.uint64(0):
+        into_x[:], into_p[:] = x, p
+        return
+    for i in range(np.uintp(len(words))):
         j = np.intp(words[i] & mask)
-        arranged_x[i], arranged_p[i] = x[j], p[j]
-    x[:], p[:] = arranged_x, arranged_p
+        into_x[i], into_p[i] = x[j], p[j]
 
 
 @njit(cache=True, nogil=True)

@@ -353,10 +353,17 @@ FAULTS = [
     Fault(
         "lanes: a start too many is skipped",
         MANY,
-        "        j = starts[i - 1]\n",
-        "        j = min(starts[i - 1] + 1, i - 1)\n",
+        "        j, past = starts[i - 1], i if",
+        "        j, past = min(starts[i - 1] + 1, i - 1), i if",
     ),
-    Fault("lanes: the logarithm's series cut short", MANY, "z * (C11 + z * series)", "z * C11"),
+    Fault(
+        "lanes: groups that others follow start one too early",
+        MANY,
+        "min(i, starts[n - 1])",
+        "min(i, starts[n - 1] - 1)",
+    ),
+    Fault("lanes: a boundary too many is settled", MANY, "settled, past = i + 1, 1", "settled, past = i + 2, 1"),
+    Fault("lanes: nats for bits", MANY, "np.full(LANES, 1.0 / NATS)", "np.full(LANES, 1.0)"),
     Fault(
         "counts: the total's share added instead of taken off",
         MANY,

@@ -19,51 +19,41 @@ compiled = njit(cache=True, nogil=True, error_model="numpy")
 LANES = 64
 NATS = 0.6931471805599453
 
-ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
-TWO_52 = np.int64(0x4330000000000000)
-MANTISSA = np.int64(0xFFFFFFFFFFFFF)
-
-# Coefficients of ln((1+s)/(1−s)) = 2s (1 + s²/3 + s⁴/5 + …), turned to base 2; |s| ≤ 0.1716 on [√½, √2].
-C1, C3, C5, C7, C9, C11, C13, C15, C17, C19 = (2.0 / NATS / k for k in range(1, 20, 2))
-
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _entropy_terms(mass, bits, mantissa_bits, mantissa, exponent_bits, exponent, out, begin):
-    """−q log2 q of LANES masses into out[begin:]; written so that the compiler vectorises it (0 gives 0).
-
-    q = 2^e · m with √½ ≤ m < √2, log2 m by the series of artanh. The exponent becomes a float as the last bits of
-    2^52 + e; a check for division by zero would forbid vector code, hence NumPy's error model.
-    """
-    lanes, to = np.uintp(LANES), np.uintp(begin)
+def _entropy_terms(cum, end, start, out, begin):
+    """−q ln q of the LANES masses between two boundaries, into out[begin:]; the compiler makes vector code of it."""
+    lanes, high, low, to = np.uintp(LANES), np.uintp(end), np.uintp(start), np.uintp(begin)
     for a in range(lanes):
-        b = bits[a] - ROOT_HALF
-        exponent_bits[a] = ((b >> np.int64(52)) + np.int64(1023)) | TWO_52
-        mantissa_bits[a] = (b & MANTISSA) + ROOT_HALF
-    for a in range(lanes):
-        m = mantissa[a]
-        e = exponent[a] - 4503599627371519.0
-        s = (m - 1.0) / (m + 1.0)
-        z = s * s
-        series = C13 + z * (C15 + z * (C17 + z * C19))
-        series = C1 + z * (C3 + z * (C5 + z * (C7 + z * (C9 + z * (C11 + z * series)))))
-        out[to + a] = -mass[a] * (e + s * series)
+        out[to + a] = phi(cum[high + a] - cum[low + a])
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _least_costs(terms, starts, cost, here):
-    """The plain recurrence for LANES rows at once: cost[i] = min over j of cost[j] + terms[(j, i)].
+def _least_costs(terms, starts, cost, here, settled):
+    """The recurrence for LANES rows at once: cost[i] = min over j of cost[j] + terms[(j, i)], for i from settled on.
+
+    −q log q is subadditive: neighbouring groups that one window covers are never better than their union. So a group
+    that others follow starts before the window that ends with the last value, and what one window covers from the
+    first value on is one group. The latter stays so for longer windows: the boundary that is no longer settled by this
+    is returned, to go on from there. On an even grid this spares two in three of the sums.
 
     Flat arrays and four starts at a time: this is what keeps the loop in vector registers.
     """
-    lanes = np.uintp(LANES)
-    for a in range(lanes):
-        cost[a] = 0.0
-    for i in range(1, len(starts) + 1):
+    lanes, n = np.uintp(LANES), len(starts)
+    for i in range(settled, n + 1):
         row = (i * (i - 1)) // 2
-        j = starts[i - 1]
+        j, past = starts[i - 1], i if i == n else min(i, starts[n - 1])
+        if j == 0:
+            settled, past = i + 1, 1
+        to, c0, t0 = np.uintp(i * LANES), np.uintp(j * LANES), np.uintp((row + j) * LANES)
+        if j >= past:
+            for a in range(lanes):
+                cost[to + a] = 1e300
+            continue
         for a in range(lanes):
-            here[a] = 1e300
-        while j + 4 <= i:
+            here[a] = cost[c0 + a] + terms[t0 + a]
+        j += 1
+        while j + 4 <= past:
             c0, t0 = np.uintp(j * LANES), np.uintp((row + j) * LANES)
             c1, t1 = c0 + lanes, t0 + lanes
             c2, t2 = c1 + lanes, t1 + lanes
@@ -79,16 +69,16 @@ def _least_costs(terms, starts, cost, here):
                 h = here[a]
                 here[a] = u if u < h else h
             j += 4
-        while j < i:
+        while j < past:
             c0, t0 = np.uintp(j * LANES), np.uintp((row + j) * LANES)
             for a in range(lanes):
                 u = cost[c0 + a] + terms[t0 + a]
                 h = here[a]
                 here[a] = u if u < h else h
             j += 1
-        begin = np.uintp(i * LANES)
         for a in range(lanes):
-            cost[begin + a] = here[a]
+            cost[to + a] = here[a]
+    return settled
 
 
 @compiled
@@ -98,8 +88,10 @@ def _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h
     keep = entropies.shape[1] == levels + 1
     for a in range(lanes):
         area[block + a] = 0.0
+    cost[:LANES] = 0.0
+    settled = 1
     for e in range(levels):
-        _least_costs(terms, starts[e], cost, here)
+        settled = _least_costs(terms, starts[e], cost, here, settled)
         for a in range(lanes):
             h = max(shift[a] + scale[a] * cost[n * LANES + a], 0.0)
             area[block + a] += h * steps[e]
@@ -123,13 +115,7 @@ def dense_rows(rows, which, starts, steps, h0, area, entropies):
     cum = np.zeros((n + 1) * LANES)
     terms = np.empty((n * (n + 1)) // 2 * LANES)
     cost, here = np.empty((n + 1) * LANES), np.empty(LANES)
-    scale, shift = np.ones(LANES), np.zeros(LANES)
-    mass = np.empty(LANES)
-    bits = mass.view(np.int64)
-    mantissa_bits = np.empty(LANES, np.int64)
-    mantissa = mantissa_bits.view(np.float64)
-    exponent_bits = np.empty(LANES, np.int64)
-    exponent = exponent_bits.view(np.float64)
+    scale, shift = np.full(LANES, 1.0 / NATS), np.zeros(LANES)
     for block in range(0, count, LANES):
         lanes = min(LANES, count - block)
         for a in range(LANES):
@@ -139,9 +125,7 @@ def dense_rows(rows, which, starts, steps, h0, area, entropies):
         k = 0
         for i in range(1, n + 1):
             for j in range(i):
-                for a in range(LANES):
-                    mass[a] = cum[i * LANES + a] - cum[j * LANES + a]
-                _entropy_terms(mass, bits, mantissa_bits, mantissa, exponent_bits, exponent, terms, k)
+                _entropy_terms(cum, i * LANES, j * LANES, terms, k)
                 k += LANES
         _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
 

@@ -139,11 +139,11 @@ class Curves:
         from equivoc.measure import many_kernels as kernels
         from equivoc.measure.window_kernels import window_starts
 
-        grid, table, which = self.values, self._rows.matrix(), self._distinct
+        grid, table, which, totals = self.values, self._rows.matrix(), self._distinct, self._rows.totals
         starts = np.stack([window_starts(grid, e)[1:] for e in self.epsilons[:-1]])
         steps = np.diff(self.epsilons)
         h0, area, spread = (np.empty(len(which)) for _ in range(3))
-        most = int(self._rows.totals.max())
+        most = int(totals.max())
         use_table = table.dtype == np.int64 and most <= GAIN_TABLE
         losses = _losses(most) if use_table else np.empty(0)
 
@@ -153,12 +153,10 @@ class Curves:
                     table, which[part], starts, steps, losses, h0[part], area[part], entropies[part]
                 )
             else:
-                shares = table[which[part]] / self._rows.totals[which[part], None]
-                every = np.arange(len(shares))
-                kernels.dense_rows(shares, every, starts, steps, h0[part], area[part], entropies[part])
-            occupied = table[which[part]] > 0
-            high = grid[occupied.shape[1] - 1 - occupied[:, ::-1].argmax(axis=1)]
-            spread[part] = high - grid[occupied.argmax(axis=1)]
+                kernels.dense_rows(
+                    table, totals, which[part], starts, steps, h0[part], area[part], entropies[part]
+                )
+            kernels.dense_spreads(table, which[part], grid, spread[part])
             # One value is certain, even where its probability is a rounding error short of 1.
             certain = spread[part] == 0
             h0[part][certain] = area[part][certain] = entropies[part][certain] = 0.0

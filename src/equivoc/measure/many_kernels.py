@@ -105,8 +105,8 @@ def _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h
 
 
 @compiled
-def dense_rows(rows, which, starts, steps, h0, area, entropies):
-    """H at every break point of the grid for dense rows of probabilities, LANES at a time.
+def dense_rows(rows, totals, which, starts, steps, h0, area, entropies):
+    """H at every break point of the grid for dense rows, LANES at a time. A weight is divided by its row's total.
 
     ``starts[e, i]`` is the first grid position a window of the e-th break point that ends at i can cover, ``steps``
     the distances to the next break point. ``entropies`` is filled where it has columns. Bits.
@@ -121,7 +121,7 @@ def dense_rows(rows, which, starts, steps, h0, area, entropies):
         for a in range(LANES):
             row = which[block + min(a, lanes - 1)]
             for i in range(n):
-                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i]
+                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i] / totals[row]
         k = 0
         for i in range(1, n + 1):
             for j in range(i):
@@ -154,6 +154,18 @@ def dense_counts(rows, which, starts, steps, losses, h0, area, entropies):
                     terms[k + a] = losses[cum[i * LANES + a] - cum[j * LANES + a]]
                 k += LANES
         _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
+
+
+@compiled
+def dense_spreads(rows, which, grid, spread):
+    """ε_max of the dense rows ``which``: from the lowest to the highest value of positive weight."""
+    for q in range(len(which)):
+        row, low, high = which[q], 0, rows.shape[1] - 1
+        while rows[row, low] <= 0:
+            low += 1
+        while rows[row, high] <= 0:
+            high -= 1
+        spread[q] = grid[high] - grid[low]
 
 
 @compiled

@@ -179,7 +179,7 @@ def against_plain(sizes: Sizes) -> Iterator[Line]:
     limit = reach(x[0], x[-1], eps)
     doubles, integers = np.empty((DOUBLES, n + 2)), np.empty((INTEGERS, n + 2), np.int32)
     starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
-        cum, x, x, limit, overtaking_table(), n, doubles, integers
+        cum, x, x, limit, overtaking_table(), n, True, doubles, integers
     )
     cost = np.full(n + 1, np.inf)
     cost[starts] = start_cost[: len(starts)]

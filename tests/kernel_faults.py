@@ -132,8 +132,8 @@ FAULTS = [
     Fault(
         "before the block: ends that no longer reach",
         SEARCH,
-        "expired = before[before[a]]",
-        "expired = before[before[a]] - 1",
+        "last = min(after[after[b]], stop) - 1",
+        "last = min(after[after[b]] + 1, stop) - 1",
     ),
     Fault(
         "before the block: only the first end that arrives",
@@ -162,40 +162,40 @@ FAULTS = [
     Fault(
         "in the block: an end before it has come",
         SEARCH,
-        "listed[t] <= before[a]:",
-        "listed[t] <= before[a] + 1:",
+        "first = after[b]\n",
+        "first = after[b] - 1\n",
     ),
     # Which ends are searched.
     Fault(
-        "candidates: ties with a start do not stay",
+        "candidates: flat corners are left out",
         CANDIDATES,
-        "(start_cost[a] >= end_cost[b] - ROUNDING)",
-        "(start_cost[a] > end_cost[b])",
+        "(steepest[t] < flattest[t])",
+        "(steepest[t] + 0.5 < flattest[t])",
     ),
     Fault(
-        "candidates: only the nearest starts are asked",
+        "candidates: only two of the newest ends are tried",
         CANDIDATES,
-        "< further[second - begin])",
-        "< -1e9)",
+        "max(newest - k, oldest)",
+        "max(newest - k % 2, oldest)",
     ),
     Fault(
-        "candidates: the last stretch is not asked",
+        "candidates: only two of the oldest ends are tried",
         CANDIDATES,
-        "< rest[third - begin])",
-        "< -1e9)",
+        "min(oldest + k, newest)",
+        "min(oldest + k % 2, newest)",
     ),
     Fault(
-        "candidates: a stretch's higher end in place of its lower one",
+        "candidates: ends that lead by a heavy window are left out",
         CANDIDATES,
-        "min(gains[g], gains[g + 1])",
-        "max(gains[g], gains[g + 1])",
+        "(flattest[t] > least_slope)",
+        "(flattest[t] > least_slope + 1.0)",
     ),
     # The costs of prefixes.
     Fault(
         "the block reaches one end too far",
         PREFIX,
-        "new = min(after[new], last)\n        _to_ends",
-        "new = min(after[new] + 1, last)\n        _to_ends",
+        "new = min(after[new], last)\n        slope",
+        "new = min(after[new] + 1, last)\n        slope",
     ),
     Fault(
         "from an end to an end: not at all",
@@ -218,14 +218,14 @@ FAULTS = [
     Fault(
         "from an end to a start: the nearest end is not tried",
         PREFIX,
-        "range(before[before[a]] + 1, before[a] + 1)",
-        "range(before[before[a]] + 1, before[a])",
+        "np.uintp(before[a] + 1))",
+        "np.uintp(before[a]))",
     ),
     Fault(
         "from an end to a start: an end out of reach",
         PREFIX,
-        "range(before[before[a]] + 1, before[a] + 1)",
-        "range(max(before[before[a]], 0), before[a] + 1)",
+        "range(np.uintp(before[before[a]] + 1)",
+        "range(np.uintp(max(before[before[a]], 0))",
     ),
     Fault(
         "partition: only from starts to starts",

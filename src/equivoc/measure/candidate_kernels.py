@@ -1,4 +1,10 @@
-"""Which ends of windows are worth a place in the search for the best one. Compiled."""
+"""Which ends of windows are worth a place in the search for the best one. Compiled.
+
+An end at the cumulative probability P, reached at cost E, leads to a start by a window of mass v for E + φ(v). φ is
+concave, so an end can win against an older one only where φ'(v) is above the slope ΔE/ΔP between the two, and against
+a newer one only where φ'(v) is below it. An end from whose neighbours the slopes do not rise wins nowhere: it is not a
+corner of the convex hull below the ends around it. docs/method.md ("Which ends are searched") has the proof.
+"""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
@@ -8,96 +14,81 @@ from numba import njit
 
 from equivoc.measure.logarithm_kernels import phi
 
-NEAR, FURTHER = 8, 64
-"""How many starts the first and the second stretch hold when an end is asked whether it can lead anywhere."""
-CHUNK = 64
-"""How many ends are asked at a time, so that what is noted about them stays in the nearest cache."""
+TRIED = 4
+"""How many of the newest and of the oldest ends are tried at every start, and with how many neighbours on either side
+an end is compared to be worth more than that."""
+CHUNK = 128
+"""How many starts are tried at a time, so that what is noted about them stays in the nearest cache."""
 
 ROUNDING = 1e-12
 """Costs in nats that differ by less may be those of one and the same prefix, summed up in another order."""
+LEAST_MASS = 1e-290
+"""What a mass of 0 between two ends counts as; ROUNDING over it is still a number."""
 
 vectorised = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nnan", "nsz"})
 branching = njit(cache=True, nogil=True, error_model="numpy")
 
 
-@branching
-def not_behind(start_cost, start_mass, end_cost, end_mass, after, begin, stop, listed):
-    """List the ends begin … stop − 1, without those at a boundary that a start reaches for less."""
-    count = 0
-    for b in range(begin, stop):
-        a = after[b] - 1
-        listed[count] = b
-        count += (start_mass[a] != end_mass[b]) | (start_cost[a] >= end_cost[b] - ROUNDING)
-    return count
+@vectorised
+def phi_of(masses, count):
+    """φ of the first ``count`` masses, in place."""
+    for t in range(np.uintp(count)):
+        masses[t] = phi(masses[t])
 
 
 @vectorised
-def most_ahead(start_cost, start_mass, slope, begin, stop, near, further, rest):
-    """The largest S − slope · P among the next NEAR starts, the next FURTHER and all in the block, from each one on."""
-    first, count = np.uintp(begin), stop - begin
-    for t in range(np.uintp(count)):
-        near[t] = start_cost[first + t] - slope * start_mass[first + t]
-    highest = near[count - 1]
-    for t in range(count - 1, -1, -1):
-        highest = near[t] if near[t] > highest else highest
-        rest[t] = highest
-    step = np.uintp(1)
-    while step < FURTHER:
-        if step == NEAR:
-            for t in range(np.uintp(count)):
-                further[t] = near[t]
-        table = near if step < NEAR else further
-        for t in range(np.uintp(max(count - np.int64(step), 0))):
-            table[t] = table[t + step] if table[t + step] > table[t] else table[t]
-        step *= np.uintp(2)
+def try_nearest(start_cost, start_mass, end_cost, end_mass, before, begin, stop, window, offered):
+    """Lower S of the starts begin … stop − 1 where one of the newest or oldest ends that lead there is better."""
+    row = np.uintp(CHUNK)
+    for chunk in range(begin, stop, CHUNK):
+        first, count = np.uintp(chunk), np.uintp(min(CHUNK, stop - chunk))
+        for t in range(count):
+            newest = np.int64(before[first + t])
+            oldest = np.int64(before[np.uintp(newest)]) + 1
+            mass = start_mass[first + t]
+            for k in range(TRIED):
+                newer, older = np.uintp(max(newest - k, oldest)), np.uintp(min(oldest + k, newest))
+                place = np.uintp(2 * k) * row + t
+                window[place], offered[place] = mass - end_mass[newer], end_cost[newer]
+                window[place + row], offered[place + row] = mass - end_mass[older], end_cost[older]
+        for k in range(np.uintp(2 * TRIED)):
+            place = k * row
+            for t in range(count):
+                v = offered[place + t] + phi(window[place + t])
+                start_cost[first + t] = v if v < start_cost[first + t] else start_cost[first + t]
 
 
 @vectorised
-def _detrended(masses, count, slope):
-    for t in range(np.uintp(count)):
-        masses[t] = phi(masses[t]) - slope * masses[t]
+def _slopes(end_cost, end_mass, begin, stop, slopes):
+    """The steepest slope from an older end, less rounding, and the flattest to a newer one, plus rounding.
 
-
-@branching
-def _stretches(first, final):
-    """Where the three stretches begin that start with ``first`` and end with ``final``."""
-    first = min(first, final)
-    second = min(first + NEAR, final)
-    return first, second, min(second + FURTHER, final)
-
-
-@branching
-def can_lead(
-    end_cost, end_mass, start_mass, after, slope, begin, stop, listed, count, near, further, rest, gains
-):
-    """Of the listed ends keep those that might lead to a start of the block for less than is known already.
-
-    φ(v) − slope · v is concave, so over a stretch of starts it is least at one of the stretch's two ends.
+    The ends begin … stop are compared with each other only: among them no window expires where it is looked at.
     """
-    kept = 0
-    final = stop - 1
-    for t0 in range(0, count, CHUNK):
-        t1 = min(t0 + CHUNK, count)
-        g = 0
-        for t in range(t0, t1):
-            b = listed[t]
-            first, second, third = _stretches(after[b], final)
-            gains[g] = start_mass[first] - end_mass[b]
-            gains[g + 1] = start_mass[second] - end_mass[b]
-            gains[g + 2] = start_mass[third] - end_mass[b]
-            gains[g + 3] = start_mass[final] - end_mass[b]
-            g += 4
-        _detrended(gains, g, slope)
-        g = 0
-        for t in range(t0, t1):
-            b = listed[t]
-            first, second, third = _stretches(after[b], final)
-            level = end_cost[b] - slope * end_mass[b]
-            listed[kept] = b
-            kept += (
-                (level + min(gains[g], gains[g + 1]) < near[first - begin])
-                | (level + min(gains[g + 1], gains[g + 2]) < further[second - begin])
-                | (level + min(gains[g + 2], gains[g + 3]) < rest[third - begin])
-            )
-            g += 4
-    return kept
+    steepest, flattest = slopes[0], slopes[1]
+    first, count = np.uintp(begin), stop - begin + 1
+    for t in range(np.uintp(count)):
+        steepest[t], flattest[t] = -np.inf, np.inf
+    for apart in range(1, TRIED + 1):
+        step = np.uintp(apart)
+        for t in range(np.uintp(max(count - apart, 0))):
+            mass = end_mass[first + t + step] - end_mass[first + t]
+            share = 1.0 / (mass if mass > LEAST_MASS else LEAST_MASS)
+            slope = (end_cost[first + t + step] - end_cost[first + t]) * share
+            high, low = slope + ROUNDING * share, slope - ROUNDING * share
+            flattest[t] = high if high < flattest[t] else flattest[t]
+            steepest[t + step] = low if low > steepest[t + step] else steepest[t + step]
+
+
+@branching
+def list_corners(end_cost, end_mass, begin, stop, least_slope, slopes, listed):
+    """List the ends begin … stop that may lead to a start better than all their neighbours; how many.
+
+    ``least_slope`` is φ' of the heaviest window that any of them leads by.
+    """
+    _slopes(end_cost, end_mass, begin, stop, slopes)
+    steepest, flattest = slopes[0], slopes[1]
+    count = 0
+    for t in range(np.uintp(stop - begin + 1)):
+        listed[count] = begin + t
+        count += (steepest[t] < flattest[t]) & (flattest[t] > least_slope)
+    return count

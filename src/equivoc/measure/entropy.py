@@ -107,7 +107,7 @@ def _costs_between(x: Floats, p: Floats, limit: float, low: int, high: int) -> t
 
     doubles, integers = np.empty((DOUBLES, len(x) + 2)), np.empty((INTEGERS, len(x) + 2), np.int32)
     starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
-        running_sums(p), x, x, limit, overtaking_table(), high, doubles, integers
+        running_sums(p), x, x, limit, overtaking_table(), high, True, doubles, integers
     )
     found = []
     for boundaries, costs in ((starts, start_cost), (ends, end_cost)):

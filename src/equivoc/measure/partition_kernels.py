@@ -15,7 +15,7 @@ from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
 def least_cost(cum, lows, highs, limit, table):
     """H in nats with windows that cover differences up to ``limit`` (less than all)."""
     doubles, integers = np.empty((DOUBLES, len(lows) + 2)), np.empty((INTEGERS, len(lows) + 2), np.int32)
-    found = least_costs(cum, lows, highs, limit, table, len(lows), doubles, integers)
+    found = least_costs(cum, lows, highs, limit, table, len(lows), False, doubles, integers)
     start_cost, end_cost, a, b = found[5:]
     return min(start_cost[a - 1], end_cost[b])
 
@@ -25,7 +25,7 @@ def least_partition(cum, lows, highs, limit, table):
     """H in nats, and the boundaries of an optimal partition, from the last to 0."""
     doubles, integers = np.empty((DOUBLES, len(lows) + 2)), np.empty((INTEGERS, len(lows) + 2), np.int32)
     starts, ends, before, start_mass, end_mass, start_cost, end_cost, a, b = least_costs(
-        cum, lows, highs, limit, table, len(lows), doubles, integers
+        cum, lows, highs, limit, table, len(lows), False, doubles, integers
     )
     a -= 1
     cost = min(start_cost[a], end_cost[b])

@@ -18,19 +18,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from equivoc.measure.candidate_kernels import CHUNK, branching, can_lead, most_ahead, not_behind, vectorised
+from equivoc.measure.candidate_kernels import (
+    CHUNK,
+    TRIED,
+    branching,
+    list_corners,
+    phi_of,
+    try_nearest,
+    vectorised,
+)
 from equivoc.measure.logarithm_kernels import log, phi
 from equivoc.measure.search_kernels import search_back, search_forward
 from equivoc.measure.turn_kernels import turns
 
 FEW = 24
 """Up to this many ends within reach, every one is tried."""
-
-
-@vectorised
-def _phi_of(masses, count):
-    for t in range(np.uintp(count)):
-        masses[t] = phi(masses[t])
+NOT_LISTED = -1
 
 
 @vectorised
@@ -39,29 +42,36 @@ def _from_start_to_start(start_cost, start_mass, before, begin, stop, window):
     first, count = np.uintp(begin), np.uintp(stop - begin)
     for t in range(count):
         window[t] = start_mass[first + t] - start_mass[np.uintp(before[first + t])]
-    _phi_of(window, count)
+    phi_of(window, count)
     for t in range(count):
         start_cost[first + t] = start_cost[np.uintp(before[first + t])] + window[t]
 
 
 @vectorised
 def _to_ends(start_cost, start_mass, end_cost, end_mass, after, begin, stop, window):
-    """E for the ends begin + 1 … stop, and what the ends begin … stop − 1 have to offer to later ones."""
+    """E for the ends begin + 1 … stop, and what the ends begin … stop − 1 have to offer to later ones.
+
+    Returns φ' of the heaviest window that starts at one of the latter: no window from there has a smaller one.
+    """
     first, count = np.uintp(begin), np.uintp(stop - begin)
     next_one = np.uintp(begin + 1)
     for t in range(count):
         window[t] = end_mass[next_one + t] - start_mass[first + t]
-    _phi_of(window, count)
+    phi_of(window, count)
     for t in range(count):
         v = start_cost[first + t] + window[t]
         end_cost[next_one + t] = v if v < end_cost[next_one + t] else end_cost[next_one + t]
     for t in range(count):
         window[t] = end_mass[np.uintp(after[first + t])] - end_mass[first + t]
-    _phi_of(window, count)
+    heaviest = 0.0
+    for t in range(count):
+        heaviest = window[t] if window[t] > heaviest else heaviest
+    phi_of(window, count)
     for t in range(count):
         to = np.uintp(after[first + t])
         v = end_cost[first + t] + window[t]
         end_cost[to] = v if v < end_cost[to] else end_cost[to]
+    return -log(heaviest) - 1.0
 
 
 @vectorised
@@ -72,18 +82,21 @@ def _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, 
         b = np.uintp(source[t])
         window[t] = start_mass[first + t] - end_mass[b]
         offered[t] = end_cost[b]
-    _phi_of(window, count)
+    phi_of(window, count)
     for t in range(count):
         v = offered[t] + window[t]
         start_cost[first + t] = v if v < start_cost[first + t] else start_cost[first + t]
 
 
-@branching
-def _plain(start_cost, start_mass, end_cost, end_mass, before, begin, stop):
+@vectorised
+def _try_all(start_cost, start_mass, end_cost, end_mass, before, begin, stop):
     """The second line of S by trying every end: quicker than any search where there are few."""
     for a in range(begin, stop):
-        for b in range(before[before[a]] + 1, before[a] + 1):
-            start_cost[a] = min(start_cost[a], end_cost[b] + phi(start_mass[a] - end_mass[b]))
+        mass, least = start_mass[a], start_cost[a]
+        for b in range(np.uintp(before[before[a]] + 1), np.uintp(before[a] + 1)):
+            v = end_cost[b] + phi(mass - end_mass[b])
+            least = v if v < least else least
+        start_cost[a] = least
 
 
 @branching
@@ -98,8 +111,10 @@ def _widest_block(after, last):
 
 
 @branching
-def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
+def least_costs(cum, lows, highs, limit, table, far, every_start, doubles, integers):
     """S and E of all starts and ends up to the first end at or beyond the boundary ``far``, with their turns.
+
+    Unless ``every_start`` is asked for, S is left out for those in the last block that lead nowhere: all but its last.
 
     What it returns lies in ``doubles`` and ``integers`` (see turn_kernels.py for how much of each).
     """
@@ -113,44 +128,35 @@ def least_costs(cum, lows, highs, limit, table, far, doubles, integers):
     while last > 1 and ends[last - 1] >= far:
         last -= 1
     room = _widest_block(after, last)
-    window, offered, gains = np.empty(room), np.empty(room), np.empty(4 * CHUNK)
-    near, further, rest = np.empty(room), np.empty(room), np.empty(room)
-    listed, source = np.empty(room, np.int32), np.empty(room, np.int32)
-    known, stack = (start_mass, end_cost, end_mass, before), (np.empty(2 * room + 2), which)
+    window, offered = np.empty(max(room, 2 * TRIED * CHUNK)), np.empty(max(room, 2 * TRIED * CHUNK))
+    slopes = np.empty((2, room + 1))
+    corners, older_corners = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
+    source = np.empty(room, np.int32)
+    known, stack = (start_mass, end_cost, end_mass, after), (np.empty(room + 2), which)
     start_cost[0] = end_cost[0] = 0.0
     older, old, new, begin = 0, 0, 1, 1
-    _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
+    older_slope, older_count = 0.0, NOT_LISTED
+    slope = _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
     while True:
         stop = after[new]
+        if new == last and not every_start:
+            begin = stop - 1
         _from_start_to_start(start_cost, start_mass, before, begin, stop, window)
-        if new - older <= FEW:
-            _plain(start_cost, start_mass, end_cost, end_mass, before, begin, stop)
+        count = NOT_LISTED
+        if new - older <= FEW or stop - begin == 1:
+            _try_all(start_cost, start_mass, end_cost, end_mass, before, begin, stop)
         else:
-            count = not_behind(start_cost, start_mass, end_cost, end_mass, after, older + 1, old, listed)
-            search_back(known, listed, count, begin, stop, table, stack, source)
+            if older_count == NOT_LISTED:
+                older_count = list_corners(end_cost, end_mass, older, old, older_slope, slopes, older_corners)
+            count = list_corners(end_cost, end_mass, old, new, slope, slopes, corners)
+            try_nearest(start_cost, start_mass, end_cost, end_mass, before, begin, stop, window, offered)
+            search_back(known, older_corners, older_count, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
-            count = not_behind(start_cost, start_mass, end_cost, end_mass, after, old, new, listed)
-            slope = -log(end_mass[new] - end_mass[old])
-            most_ahead(start_cost, start_mass, slope, begin, stop, near, further, rest)
-            count = can_lead(
-                end_cost,
-                end_mass,
-                start_mass,
-                after,
-                slope,
-                begin,
-                stop,
-                listed,
-                count,
-                near,
-                further,
-                rest,
-                gains,
-            )
-            search_forward(known, listed, count, begin, stop, table, stack, source)
+            search_forward(known, corners, count, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
         if new == last:
             return starts, ends, before, start_mass, end_mass, start_cost, end_cost, stop, new
         older, old, begin = old, new, stop
+        corners, older_corners, older_count, older_slope = older_corners, corners, count, slope
         new = min(after[new], last)
-        _to_ends(start_cost, start_mass, end_cost, end_mass, after, old, new, window)
+        slope = _to_ends(start_cost, start_mass, end_cost, end_mass, after, old, new, window)

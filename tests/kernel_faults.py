@@ -362,14 +362,11 @@ FAULTS = [
         "min(i, starts[n - 1])",
         "min(i, starts[n - 1] - 1)",
     ),
-    Fault("lanes: a boundary too many is settled", MANY, "settled, past = i + 1, 1", "settled, past = i + 2, 1"),
-    Fault("lanes: nats for bits", MANY, "np.full(LANES, 1.0 / NATS)", "np.full(LANES, 1.0)"),
     Fault(
-        "counts: the total's share added instead of taken off",
-        MANY,
-        "shift[a] = -losses[total] / total",
-        "shift[a] = losses[total] / total",
+        "lanes: a boundary too many is settled", MANY, "settled, past = i + 1, 1", "settled, past = i + 2, 1"
     ),
+    Fault("lanes: nats for bits", MANY, "cost[n * LANES + a] / NATS", "cost[n * LANES + a]"),
+    Fault("lanes: counts are taken for probabilities", MANY, "rows[row, i] / totals[row]", "rows[row, i]"),
     Fault(
         "rows: impossible values count",
         MANY,

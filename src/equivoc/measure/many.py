@@ -28,7 +28,6 @@ MOST_DIFFERENCES = 4096
 EVEN_STEPS = 65
 WIDEST_DENSE_GRID = 64
 PIECE = 8192
-GAIN_TABLE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,19 +142,11 @@ class Curves:
         starts = np.stack([window_starts(grid, e)[1:] for e in self.epsilons[:-1]])
         steps = np.diff(self.epsilons)
         h0, area, spread = (np.empty(len(which)) for _ in range(3))
-        most = int(totals.max())
-        use_table = table.dtype == np.int64 and most <= GAIN_TABLE
-        losses = _losses(most) if use_table else np.empty(0)
 
         def work(part: slice) -> None:
-            if use_table:
-                kernels.dense_counts(
-                    table, which[part], starts, steps, losses, h0[part], area[part], entropies[part]
-                )
-            else:
-                kernels.dense_rows(
-                    table, totals, which[part], starts, steps, h0[part], area[part], entropies[part]
-                )
+            kernels.dense_rows(
+                table, totals, which[part], starts, steps, h0[part], area[part], entropies[part]
+            )
             kernels.dense_spreads(table, which[part], grid, spread[part])
             # One value is certain, even where its probability is a rounding error short of 1.
             certain = spread[part] == 0
@@ -217,7 +208,7 @@ def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: f
     """The measure on every row of ``matrix``: one posterior per row, over the shared ``values``.
 
     ``matrix`` is a table or a scipy sparse array of probabilities, or of whole counts with ``counts=True`` (a row's
-    probabilities are then its counts divided by their sum; logarithms come from a table, which is faster). Equal rows
+    probabilities are then its counts divided by their sum). Equal rows
     are computed once. A row costs what its own support costs, whatever the grid. Rows with more than 256 values get an
     area certified to ``tolerance``; all others an exact one.
 
@@ -246,10 +237,3 @@ def grid_differences(grid: Floats) -> Floats | None:
                 return None
     distinct = found[last_of_ties(found, rounding)]
     return distinct if len(distinct) <= MOST_DIFFERENCES else None
-
-
-def _losses(most: int) -> Floats:
-    """−c log2 c for c = 0 … most."""
-    c = np.arange(most + 1, dtype=np.float64)
-    c[1:] *= -np.log2(c[1:])
-    return c

@@ -82,8 +82,8 @@ def _least_costs(terms, starts, cost, here, settled):
 
 
 @compiled
-def _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies):
-    """H at every break point for one block of lanes: shift + scale · (least cost), in bits."""
+def _every_level(terms, starts, steps, cost, here, block, lanes, h0, area, entropies):
+    """H at every break point for one block of lanes: the least cost, in bits."""
     levels, n = starts.shape
     keep = entropies.shape[1] == levels + 1
     for a in range(lanes):
@@ -93,7 +93,7 @@ def _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h
     for e in range(levels):
         settled = _least_costs(terms, starts[e], cost, here, settled)
         for a in range(lanes):
-            h = max(shift[a] + scale[a] * cost[n * LANES + a], 0.0)
+            h = max(cost[n * LANES + a] / NATS, 0.0)
             area[block + a] += h * steps[e]
             if e == 0:
                 h0[block + a] = h
@@ -115,7 +115,6 @@ def dense_rows(rows, totals, which, starts, steps, h0, area, entropies):
     cum = np.zeros((n + 1) * LANES)
     terms = np.empty((n * (n + 1)) // 2 * LANES)
     cost, here = np.empty((n + 1) * LANES), np.empty(LANES)
-    scale, shift = np.full(LANES, 1.0 / NATS), np.zeros(LANES)
     for block in range(0, count, LANES):
         lanes = min(LANES, count - block)
         for a in range(LANES):
@@ -127,33 +126,7 @@ def dense_rows(rows, totals, which, starts, steps, h0, area, entropies):
             for j in range(i):
                 _entropy_terms(cum, i * LANES, j * LANES, terms, k)
                 k += LANES
-        _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
-
-
-@compiled
-def dense_counts(rows, which, starts, steps, losses, h0, area, entropies):
-    """As dense_rows for integer counts: losses[c] = −c log2 c stands in for every logarithm."""
-    count, n = len(which), rows.shape[1]
-    cum = np.zeros((n + 1) * LANES, np.int64)
-    terms = np.empty((n * (n + 1)) // 2 * LANES)
-    cost, here = np.empty((n + 1) * LANES), np.empty(LANES)
-    scale, shift = np.empty(LANES), np.empty(LANES)
-    for block in range(0, count, LANES):
-        lanes = min(LANES, count - block)
-        for a in range(LANES):
-            row = which[block + min(a, lanes - 1)]
-            for i in range(n):
-                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i]
-            total = cum[n * LANES + a]
-            scale[a] = 1.0 / total
-            shift[a] = -losses[total] / total
-        k = 0
-        for i in range(1, n + 1):
-            for j in range(i):
-                for a in range(LANES):
-                    terms[k + a] = losses[cum[i * LANES + a] - cum[j * LANES + a]]
-                k += LANES
-        _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
+        _every_level(terms, starts, steps, cost, here, block, lanes, h0, area, entropies)
 
 
 @compiled

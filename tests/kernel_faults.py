@@ -416,16 +416,20 @@ FAULTS = [
     Fault(
         "lanes: a start too many is skipped",
         MANY,
-        "        j = starts[i - 1]\n",
-        "        j = min(starts[i - 1] + 1, i - 1)\n",
+        "        j, past = starts[i - 1], i if",
+        "        j, past = min(starts[i - 1] + 1, i - 1), i if",
     ),
-    Fault("lanes: the logarithm's series cut short", MANY, "z * (C11 + z * series)", "z * C11"),
     Fault(
-        "counts: the total's share added instead of taken off",
+        "lanes: groups that others follow start one too early",
         MANY,
-        "shift[a] = -losses[total] / total",
-        "shift[a] = losses[total] / total",
+        "min(i, starts[n - 1])",
+        "min(i, starts[n - 1] - 1)",
     ),
+    Fault(
+        "lanes: a boundary too many is settled", MANY, "settled, past = i + 1, 1", "settled, past = i + 2, 1"
+    ),
+    Fault("lanes: nats for bits", MANY, "cost[n * LANES + a] / NATS", "cost[n * LANES + a]"),
+    Fault("lanes: counts are taken for probabilities", MANY, "rows[row, i] / totals[row]", "rows[row, i]"),
     Fault(
         "rows: impossible values count",
         MANY,

@@ -258,8 +258,8 @@ FAULTS = [
     Fault(
         "halves: prefixes end too early",
         "entropy.py",
-        "limit, overtaking_table(), high,",
-        "limit, overtaking_table(), low,",
+        "overtaking_table(),\n            high,",
+        "overtaking_table(),\n            low,",
     ),
     Fault(
         "halves: starts and ends not exchanged",
@@ -371,16 +371,18 @@ FAULTS = [
     Fault(
         "sorting: values move, their probabilities stay",
         SORTING,
-        "arranged_x[i], arranged_p[i] = x[j], p[j]",
-        "arranged_x[i], arranged_p[i] = x[j], p[i]",
+        "into_x[i], into_p[i] = x[j], p[j]",
+        "into_x[i], into_p[i] = x[j], p[i]",
     ),
     Fault("sorting: ascending at first is ascending", "sorting.py", " and _in_order(x):", ":"),
-    Fault("sorting: coarse words are not mended", SORTING, "falls += x[i] < x[i - 1]", "falls += 0"),
+    Fault(
+        "sorting: coarse words are not mended", SORTING, "falls += x[i + np.uintp(1)] < x[i]", "falls += 0"
+    ),
     Fault(
         "sorting: the other bits are forgotten",
         "sorting.py",
-        "        sort(leading=False)\n",
-        "",
+        "_by_bits(into_x, into_p, x, p, leading=False)",
+        "x[:], p[:] = into_x, into_p",
     ),
     Fault(
         "sorting: pieces give to a bucket in any order",

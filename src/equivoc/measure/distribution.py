@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.kept_memory import Floats
 from equivoc.measure.sorting import KERNELS_FROM, sorted_pairs
+
+Floats = NDArray[np.float64]
 
 SUM_TOLERANCE = 1e-9
 """How far the sum of the probabilities may be from 1."""
@@ -55,11 +57,11 @@ class Distribution:
 
     @classmethod
     def of(
-        cls, values: ArrayLike, probabilities: ArrayLike, *, out: Floats | None = None
+        cls, values: ArrayLike, probabilities: ArrayLike, *, memory: Callable[[int], Floats] = np.empty
     ) -> Distribution:
         """Check the two arrays, sort by value, merge equal values, leave out probability 0.
 
-        Many pairs that need sorting are written to ``out``, twice as long as either, for whoever lends it.
+        ``memory`` gives room for so many doubles, where many pairs have to be sorted.
         Raises InputError, naming the argument, the position and the offending value.
         """
         x = _floats("values", values)
@@ -85,7 +87,7 @@ class Distribution:
         if least == 0.0:
             x, p = x[p > 0], p[p > 0]
         if not ascending:
-            x, p = _merged(*sorted_pairs(x, p, out=out))
+            x, p = _merged(*sorted_pairs(x, p, memory=memory))
         check_spread(x)
         return cls(x, p)
 

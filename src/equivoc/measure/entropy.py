@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from math import log
 
 import numpy as np
@@ -34,8 +35,11 @@ def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float
     0.0
     """
     at = one_tolerance("eps", eps)
-    with room(2 * np.size(values)) as pairs:
-        return exact_entropy(Distribution.of(values, probabilities, out=pairs), at)
+    with ExitStack() as until_then:
+        distribution = Distribution.of(
+            values, probabilities, memory=lambda doubles: until_then.enter_context(room(doubles))
+        )
+        return exact_entropy(distribution, at)
 
 
 def exact_entropy(distribution: Distribution, eps: float) -> float:

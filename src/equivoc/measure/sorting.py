@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -20,8 +21,10 @@ OUTLIERS = 1 / 64
 """This share of the sample at either end does not widen the bins."""
 
 
-def sorted_pairs(x: Floats, p: Floats, *, out: Floats | None = None) -> tuple[Floats, Floats]:
-    """``x`` in ascending order and ``p`` along with it, always in the same way; new arrays, or in ``out`` if there are many.
+def sorted_pairs(
+    x: Floats, p: Floats, *, memory: Callable[[int], Floats] = np.empty
+) -> tuple[Floats, Floats]:
+    """``x`` in ascending order and ``p`` along with it, always in the same way.
 
     The pairs are spread over buckets, each with values above those of the last. Within a bucket NumPy sorts words that
     hold a value's leading bits and its index: it sorts whole numbers several times faster than it sorts indices.
@@ -36,9 +39,7 @@ def sorted_pairs(x: Floats, p: Floats, *, out: Floats | None = None) -> tuple[Fl
     if _in_order(x[:1000]) and _in_order(x):  # values in any order are told by the first few
         return x, p
     n = len(x)
-    if out is None:
-        out = np.empty(2 * n)
-    sorted_x, sorted_p = out[:n], out[n : 2 * n]
+    sorted_x, sorted_p = memory(n), memory(n)
     with room(2 * n) as spread:
         spread_x, spread_p = spread[:n], spread[n:]
         ends = _spread(x, p, spread_x, spread_p)

@@ -275,6 +275,12 @@ FAULTS = [
         "widest = highs[boundaries[t] - 1] - lows[boundaries[t + 1]]",
     ),
     Fault(
+        "descent: a window that others follow never starts just out of the last value's reach",
+        DESCENT,
+        "_least_sum(cost, table, row, k, min(i, last))",
+        "_least_sum(cost, table, row, k, min(i, last - 1))",
+    ),
+    Fault(
         "descent: a difference equal to the limit is left out",
         DESCENT,
         "while x[i - 1] - x[k] > limit:",

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -66,8 +67,12 @@ def people() -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def run(folder: Path, *, replicates: int, workers: int) -> tuple[float, float]:
-    """Seconds of the command, and the largest memory (MiB) that it and its workers held together."""
+def run(folder: Path, *, replicates: int, workers: int, every: float = 1.0) -> tuple[float, float]:
+    """Seconds of the command, and the largest memory (MiB) that it and its workers held together.
+
+    Memory is looked up ``every`` so many seconds. A look takes some 10 ms of a core, which two workers lack and one
+    does not: ten looks a second would slow two by 4 %.
+    """
     plan, out = folder / "plan.toml", folder / f"out{replicates}-{workers}-{time.monotonic_ns()}"
     plan.write_text(PLAN.format(replicates=replicates))
     command = [
@@ -88,7 +93,8 @@ def run(folder: Path, *, replicates: int, workers: int) -> tuple[float, float]:
     peak = 0.0
     while started.poll() is None:
         peak = max(peak, memory(started.pid))
-        time.sleep(0.1)
+        with suppress(subprocess.TimeoutExpired):
+            started.wait(every)
     if started.returncode:
         raise SystemExit(f"the study ended with {started.returncode}")
     (folder / "last").unlink(missing_ok=True)
@@ -151,7 +157,7 @@ def main() -> int:
         folder = Path(name)
         frame = people()
         frame.to_csv(folder / "people.csv", index=False)
-        run(folder, replicates=1, workers=2)  # compiles the kernels
+        _, at_first = run(folder, replicates=1, workers=2, every=0.1)  # compiles the kernels
         print(f"{asked.replicates} replicates × 16 techniques, 64 subsets, {RECORDS:,} records, 2 workers")
         seconds, peak = run(folder, replicates=asked.replicates, workers=2)
         cells = pd.read_csv(folder / "last" / "seconds.csv")
@@ -160,6 +166,7 @@ def main() -> int:
             print(f"  {technique}: {total:.1f} core seconds, {parts.mean()[technique]:.3f} a release")
         allowed = 300 * asked.replicates / 30
         bar("the complete study", f"{seconds:.1f} s", f"{allowed:.0f} s", met=seconds <= allowed)
+        peak = max(peak, at_first)
         bar("memory", f"{peak:,.0f} MiB", "2,048 MiB", met=peak <= 2048)
 
         programs = linear_program_seconds(frame["salary"].to_numpy(float)) * asked.replicates

@@ -29,6 +29,7 @@ TESTS = [
     "tests/measure/test_overtaking.py",
     "tests/measure/test_logarithm.py",
     "tests/measure/test_turns.py",
+    "tests/measure/test_sorting.py",
     "tests/measure/test_worked_values.py",
     "tests/measure/test_ties.py",
     "tests/measure/test_against_oracles.py",

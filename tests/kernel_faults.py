@@ -17,6 +17,8 @@ KERNELS = [
     "many_kernels.py",
     "stretch_kernels.py",
     "area_kernels.py",
+    "sorting_kernels.py",
+    "sum_kernels.py",
 ]
 """Each is compiled into those that follow. Numba's cache does not notice: it compares a file with itself only."""
 
@@ -42,6 +44,8 @@ class Fault:
     MANY,
     STRETCHES,
     AREA,
+    SORTING,
+    SUMS,
 ) = KERNELS
 FAULTS = [
     # How far a window reaches, and what a mass costs.
@@ -134,14 +138,14 @@ FAULTS = [
     Fault(
         "before the block: overtaken ends stay",
         SEARCH,
-        "while top > 0 and until[top] >= here:",
+        "while top > 0 and until[top] >= start_mass[a]:",
         "while top > 0 and until[top] >= 9.0:",
     ),
     Fault(
         "before the block: overtaking the other way round",
         SEARCH,
-        "overtaken_after(end_cost[best] - cost, end_mass[best] - mass, table)",
-        "overtaken_after(cost - end_cost[best], end_mass[best] - mass, table)",
+        "handicap, apart = end_cost[best] - cost, end_mass[best] - mass",
+        "handicap, apart = cost - end_cost[best], end_mass[best] - mass",
     ),
     Fault(
         "before the block: ends that no longer reach",
@@ -158,14 +162,14 @@ FAULTS = [
     Fault(
         "in the block: overtaken ends stay",
         SEARCH,
-        "while top > 0 and until[top] <= here:",
+        "while top > 0 and until[top] <= start_mass[a]:",
         "while top > 0 and until[top] <= -1.0:",
     ),
     Fault(
         "in the block: overtaking the other way round",
         SEARCH,
-        "overtaken_after(cost - end_cost[best], mass - end_mass[best], table)",
-        "overtaken_after(end_cost[best] - cost, mass - end_mass[best], table)",
+        "handicap, apart = cost - end_cost[best], mass - end_mass[best]",
+        "handicap, apart = end_cost[best] - cost, mass - end_mass[best]",
     ),
     Fault(
         "in the block: a newer end never waits for its turn",
@@ -176,8 +180,8 @@ FAULTS = [
     Fault(
         "in the block: an end before it has come",
         SEARCH,
-        "first = after[b]\n",
-        "first = after[b] - 1\n",
+        "first = min(after[b], stop)",
+        "first = min(after[b] - 1, stop)",
     ),
     # Which ends are searched.
     Fault(
@@ -256,8 +260,8 @@ FAULTS = [
     Fault(
         "halves: prefixes end too early",
         "entropy.py",
-        "limit, overtaking_table(), high,",
-        "limit, overtaking_table(), low,",
+        "overtaking_table(),\n            high,",
+        "overtaking_table(),\n            low,",
     ),
     Fault(
         "halves: starts and ends not exchanged",
@@ -271,6 +275,12 @@ FAULTS = [
         PARTITION,
         "widest = max(widest, highs[boundaries[t] - 1] - lows[boundaries[t + 1]])",
         "widest = highs[boundaries[t] - 1] - lows[boundaries[t + 1]]",
+    ),
+    Fault(
+        "descent: a window that others follow never starts just out of the last value's reach",
+        DESCENT,
+        "_least_sum(cost, table, row, k, min(i, last))",
+        "_least_sum(cost, table, row, k, min(i, last - 1))",
     ),
     Fault(
         "descent: a difference equal to the limit is left out",
@@ -375,6 +385,55 @@ FAULTS = [
         "np.add.reduceat(p, first)",
         "p[first]",
     ),
+    # Sorting and adding up.
+    Fault("sorting: −0.0 stands before 0.0", SORTING, "else LOWEST - bits", "else ~bits ^ LOWEST"),
+    Fault(
+        "sorting: what lies below the bins goes anywhere",
+        SORTING,
+        "max(place_of(bits), lowest) - lowest",
+        "place_of(bits) - lowest",
+    ),
+    Fault(
+        "sorting: words one bit too wide lose it",
+        SORTING,
+        "> ALL_BITS >> width",
+        "> ALL_BITS >> (width - np.uint64(1))",
+    ),
+    Fault(
+        "sorting: the other bits run into the leading ones",
+        SORTING,
+        "(np.uint64(1) << shift) - np.uint64(1)",
+        "(np.uint64(1) << shift) >> np.uint64(1)",
+    ),
+    Fault("sorting: of equal values, the last one first", SORTING, "x[k - 1] > value", "x[k - 1] >= value"),
+    Fault(
+        "sorting: values move, their probabilities stay",
+        SORTING,
+        "into_x[i], into_p[i] = x[j], p[j]",
+        "into_x[i], into_p[i] = x[j], p[i]",
+    ),
+    Fault("sorting: ascending at first is ascending", "sorting.py", " and _in_order(x):", ":"),
+    Fault(
+        "sorting: coarse words are not mended", SORTING, "falls += x[i + np.uintp(1)] < x[i]", "falls += 0"
+    ),
+    Fault(
+        "sorting: the other bits are forgotten",
+        "sorting.py",
+        "_by_bits(into_x, into_p, x, p, leading=False)",
+        "x[:], p[:] = into_x, into_p",
+    ),
+    Fault(
+        "sorting: pieces give to a bucket in any order",
+        "sorting.py",
+        "first = (ends - given).T",
+        "first = (ends - given).T[::-1]",
+    ),
+    Fault(
+        "sums: each without its own probability",
+        SUMS,
+        "        total += p[i]\n        sums[i + 1] = total\n",
+        "        sums[i + 1] = total\n        total += p[i]\n",
+    ),
     # Many rows.
     Fault(
         "lanes: areas one step off",
@@ -397,16 +456,20 @@ FAULTS = [
     Fault(
         "lanes: a start too many is skipped",
         MANY,
-        "        j = starts[i - 1]\n",
-        "        j = min(starts[i - 1] + 1, i - 1)\n",
+        "        j, past = starts[i - 1], i if",
+        "        j, past = min(starts[i - 1] + 1, i - 1), i if",
     ),
-    Fault("lanes: the logarithm's series cut short", MANY, "z * (C11 + z * series)", "z * C11"),
     Fault(
-        "counts: the total's share added instead of taken off",
+        "lanes: groups that others follow start one too early",
         MANY,
-        "shift[a] = -losses[total] / total",
-        "shift[a] = losses[total] / total",
+        "min(i, starts[n - 1])",
+        "min(i, starts[n - 1] - 1)",
     ),
+    Fault(
+        "lanes: a boundary too many is settled", MANY, "settled, past = i + 1, 1", "settled, past = i + 2, 1"
+    ),
+    Fault("lanes: nats for bits", MANY, "cost[n * LANES + a] / NATS", "cost[n * LANES + a]"),
+    Fault("lanes: counts are taken for probabilities", MANY, "rows[row, i] / totals[row]", "rows[row, i]"),
     Fault(
         "rows: impossible values count",
         MANY,

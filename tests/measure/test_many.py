@@ -98,10 +98,7 @@ def test_side_by_side_on_an_uneven_grid() -> None:
 
 
 @pytest.mark.parametrize("n", [4, 12, 30])
-@pytest.mark.parametrize("table", ["table of c·log2 c", "no table"])
-def test_counts_equal_probabilities(n: int, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if table == "no table":
-        monkeypatch.setattr(many_module, "GAIN_TABLE", 1)
+def test_counts_equal_probabilities(n: int) -> None:
     rng = np.random.default_rng(n)
     counts = rng.integers(0, 40, (77, n))
     counts[:, 0] += 1

@@ -67,7 +67,7 @@ class Posteriors:
 
     def curves(self, *, tolerance: float = 1e-3) -> Curves:
         """The measure on every class."""
-        # Whole counts of the values themselves: logarithms come from a table.
+        # Whole counts of the values themselves need no table of probabilities.
         if self.channel is None and np.issubdtype(self.linkage.dtype, np.integer):
             return curves(self.values, self.linkage, counts=True, tolerance=tolerance)
         return curves(self.values, self.probabilities, tolerance=tolerance)

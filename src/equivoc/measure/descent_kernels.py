@@ -53,15 +53,23 @@ def _plain_level(x, table, limit, cost, width):
     """H in nats by the plain recurrence, and the widest window of the optimal partition with the narrowest windows.
 
     ``width[j]`` becomes the widest window from boundary j on in an optimal partition; most boundaries are in none.
+
+    φ is subadditive: two neighbouring windows that one window covers are never better than that one. So what one window
+    covers from the first value on is one window, and only the last window starts within reach of the last value.
     """
     n = len(x)
+    last = 0
+    while x[n - 1] - x[last] > limit:
+        last += 1
     cost[0] = 0.0
     k = 0
-    for i in range(1, n + 1):
+    for i in range(1, n):
         while x[i - 1] - x[k] > limit:
             k += 1
-        cost[i] = _least_sum(cost, table, (i * (i - 1)) // 2, k, i)
+        row = (i * (i - 1)) // 2
+        cost[i] = table[row] if k == 0 else _least_sum(cost, table, row, k, min(i, last))
         width[i] = np.inf
+    cost[n] = _least_sum(cost, table, (n * (n - 1)) // 2, last, n)
     width[0] = np.inf
     width[n] = 0.0
     for i in range(n, 0, -1):

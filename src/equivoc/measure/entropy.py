@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from equivoc.measure.distribution import Distribution, Floats, one_tolerance, running_sums
+from equivoc.measure.kept_memory import room
 from equivoc.measure.overtaking import overtaking_table
 from equivoc.measure.parallel import cores
 
@@ -33,8 +35,11 @@ def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float
     0.0
     """
     at = one_tolerance("eps", eps)
-    distribution = Distribution.of(values, probabilities)
-    return exact_entropy(distribution, at)
+    with ExitStack() as until_then:
+        distribution = Distribution.of(
+            values, probabilities, memory=lambda doubles: until_then.enter_context(room(doubles))
+        )
+        return exact_entropy(distribution, at)
 
 
 def exact_entropy(distribution: Distribution, eps: float) -> float:
@@ -67,8 +72,8 @@ def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
     top, bottom = _reached(x, high, limit), _reached_back(x, low, limit)
 
     def suffixes() -> tuple[Floats, Floats]:
-        backwards = -x[bottom:][::-1]
-        return _costs_between(backwards, p[bottom:][::-1], limit, n - high, n - low)
+        # Seen from the right, the values are mirrored: −x_n … −x_1.
+        return _costs_between(x[bottom:][::-1], p[bottom:][::-1], limit, n - high, n - low, mirrored=True)
 
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(suffixes)
@@ -100,19 +105,31 @@ def _reached_back(x: Floats, boundary: int, limit: float) -> int:
     return reached
 
 
-def _costs_between(x: Floats, p: Floats, limit: float, low: int, high: int) -> tuple[Floats, Floats]:
+def _costs_between(
+    x: Floats, p: Floats, limit: float, low: int, high: int, *, mirrored: bool = False
+) -> tuple[Floats, Floats]:
     """Least costs in nats of the prefixes that end at the boundaries low … high: as starts, and as ends."""
     from equivoc.measure.prefix_kernels import least_costs
-    from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
+    from equivoc.measure.workplace import workplace
 
-    doubles, integers = np.empty((DOUBLES, len(x) + 2)), np.empty((INTEGERS, len(x) + 2), np.int32)
-    starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
-        running_sums(p), x, x, limit, overtaking_table(), high, True, doubles, integers
-    )
     found = []
-    for boundaries, costs in ((starts, start_cost), (ends, end_cost)):
-        every = np.full(high - low + 1, np.inf)
-        asked = slice(*np.searchsorted(boundaries, (low, high + 1)))
-        every[boundaries[asked] - low] = costs[asked]
-        found.append(every)
+    with workplace(len(x)) as room:
+        if mirrored:
+            x = np.negative(x, out=room.values)
+        starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
+            running_sums(p, out=room.sums),
+            x,
+            x,
+            limit,
+            overtaking_table(),
+            high,
+            True,
+            room.doubles,
+            room.integers,
+        )
+        for boundaries, costs in ((starts, start_cost), (ends, end_cost)):
+            every = np.full(high - low + 1, np.inf)
+            asked = slice(*np.searchsorted(boundaries, (low, high + 1)))
+            every[boundaries[asked] - low] = costs[asked]
+            found.append(every)
     return found[0], found[1]

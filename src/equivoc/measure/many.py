@@ -28,7 +28,6 @@ MOST_DIFFERENCES = 4096
 EVEN_STEPS = 65
 WIDEST_DENSE_GRID = 64
 PIECE = 8192
-GAIN_TABLE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,26 +138,16 @@ class Curves:
         from equivoc.measure import many_kernels as kernels
         from equivoc.measure.window_kernels import window_starts
 
-        grid, table, which = self.values, self._rows.matrix(), self._distinct
+        grid, table, which, totals = self.values, self._rows.matrix(), self._distinct, self._rows.totals
         starts = np.stack([window_starts(grid, e)[1:] for e in self.epsilons[:-1]])
         steps = np.diff(self.epsilons)
         h0, area, spread = (np.empty(len(which)) for _ in range(3))
-        most = int(self._rows.totals.max())
-        use_table = table.dtype == np.int64 and most <= GAIN_TABLE
-        losses = _losses(most) if use_table else np.empty(0)
 
         def work(part: slice) -> None:
-            if use_table:
-                kernels.dense_counts(
-                    table, which[part], starts, steps, losses, h0[part], area[part], entropies[part]
-                )
-            else:
-                shares = table[which[part]] / self._rows.totals[which[part], None]
-                every = np.arange(len(shares))
-                kernels.dense_rows(shares, every, starts, steps, h0[part], area[part], entropies[part])
-            occupied = table[which[part]] > 0
-            high = grid[occupied.shape[1] - 1 - occupied[:, ::-1].argmax(axis=1)]
-            spread[part] = high - grid[occupied.argmax(axis=1)]
+            kernels.dense_rows(
+                table, totals, which[part], starts, steps, h0[part], area[part], entropies[part]
+            )
+            kernels.dense_spreads(table, which[part], grid, spread[part])
             # One value is certain, even where its probability is a rounding error short of 1.
             certain = spread[part] == 0
             h0[part][certain] = area[part][certain] = entropies[part][certain] = 0.0
@@ -219,7 +208,7 @@ def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: f
     """The measure on every row of ``matrix``: one posterior per row, over the shared ``values``.
 
     ``matrix`` is a table or a scipy sparse array of probabilities, or of whole counts with ``counts=True`` (a row's
-    probabilities are then its counts divided by their sum; logarithms come from a table, which is faster). Equal rows
+    probabilities are then its counts divided by their sum). Equal rows
     are computed once. A row costs what its own support costs, whatever the grid. Rows with more than 256 values get an
     area certified to ``tolerance``; all others an exact one.
 
@@ -248,10 +237,3 @@ def grid_differences(grid: Floats) -> Floats | None:
                 return None
     distinct = found[last_of_ties(found, rounding)]
     return distinct if len(distinct) <= MOST_DIFFERENCES else None
-
-
-def _losses(most: int) -> Floats:
-    """−c log2 c for c = 0 … most."""
-    c = np.arange(most + 1, dtype=np.float64)
-    c[1:] *= -np.log2(c[1:])
-    return c

@@ -19,51 +19,41 @@ compiled = njit(cache=True, nogil=True, error_model="numpy")
 LANES = 64
 NATS = 0.6931471805599453
 
-ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
-TWO_52 = np.int64(0x4330000000000000)
-MANTISSA = np.int64(0xFFFFFFFFFFFFF)
-
-# Coefficients of ln((1+s)/(1−s)) = 2s (1 + s²/3 + s⁴/5 + …), turned to base 2; |s| ≤ 0.1716 on [√½, √2].
-C1, C3, C5, C7, C9, C11, C13, C15, C17, C19 = (2.0 / NATS / k for k in range(1, 20, 2))
-
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _entropy_terms(mass, bits, mantissa_bits, mantissa, exponent_bits, exponent, out, begin):
-    """−q log2 q of LANES masses into out[begin:]; written so that the compiler vectorises it (0 gives 0).
-
-    q = 2^e · m with √½ ≤ m < √2, log2 m by the series of artanh. The exponent becomes a float as the last bits of
-    2^52 + e; a check for division by zero would forbid vector code, hence NumPy's error model.
-    """
-    lanes, to = np.uintp(LANES), np.uintp(begin)
+def _entropy_terms(cum, end, start, out, begin):
+    """−q ln q of the LANES masses between two boundaries, into out[begin:]; the compiler makes vector code of it."""
+    lanes, high, low, to = np.uintp(LANES), np.uintp(end), np.uintp(start), np.uintp(begin)
     for a in range(lanes):
-        b = bits[a] - ROOT_HALF
-        exponent_bits[a] = ((b >> np.int64(52)) + np.int64(1023)) | TWO_52
-        mantissa_bits[a] = (b & MANTISSA) + ROOT_HALF
-    for a in range(lanes):
-        m = mantissa[a]
-        e = exponent[a] - 4503599627371519.0
-        s = (m - 1.0) / (m + 1.0)
-        z = s * s
-        series = C13 + z * (C15 + z * (C17 + z * C19))
-        series = C1 + z * (C3 + z * (C5 + z * (C7 + z * (C9 + z * (C11 + z * series)))))
-        out[to + a] = -mass[a] * (e + s * series)
+        out[to + a] = phi(cum[high + a] - cum[low + a])
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _least_costs(terms, starts, cost, here):
-    """The plain recurrence for LANES rows at once: cost[i] = min over j of cost[j] + terms[(j, i)].
+def _least_costs(terms, starts, cost, here, settled):
+    """The recurrence for LANES rows at once: cost[i] = min over j of cost[j] + terms[(j, i)], for i from settled on.
+
+    −q log q is subadditive: neighbouring groups that one window covers are never better than their union. So a group
+    that others follow starts before the window that ends with the last value, and what one window covers from the
+    first value on is one group. The latter stays so for longer windows: the boundary that is no longer settled by this
+    is returned, to go on from there. On an even grid this spares two in three of the sums.
 
     Flat arrays and four starts at a time: this is what keeps the loop in vector registers.
     """
-    lanes = np.uintp(LANES)
-    for a in range(lanes):
-        cost[a] = 0.0
-    for i in range(1, len(starts) + 1):
+    lanes, n = np.uintp(LANES), len(starts)
+    for i in range(settled, n + 1):
         row = (i * (i - 1)) // 2
-        j = starts[i - 1]
+        j, past = starts[i - 1], i if i == n else min(i, starts[n - 1])
+        if j == 0:
+            settled, past = i + 1, 1
+        to, c0, t0 = np.uintp(i * LANES), np.uintp(j * LANES), np.uintp((row + j) * LANES)
+        if j >= past:
+            for a in range(lanes):
+                cost[to + a] = 1e300
+            continue
         for a in range(lanes):
-            here[a] = 1e300
-        while j + 4 <= i:
+            here[a] = cost[c0 + a] + terms[t0 + a]
+        j += 1
+        while j + 4 <= past:
             c0, t0 = np.uintp(j * LANES), np.uintp((row + j) * LANES)
             c1, t1 = c0 + lanes, t0 + lanes
             c2, t2 = c1 + lanes, t1 + lanes
@@ -79,29 +69,31 @@ def _least_costs(terms, starts, cost, here):
                 h = here[a]
                 here[a] = u if u < h else h
             j += 4
-        while j < i:
+        while j < past:
             c0, t0 = np.uintp(j * LANES), np.uintp((row + j) * LANES)
             for a in range(lanes):
                 u = cost[c0 + a] + terms[t0 + a]
                 h = here[a]
                 here[a] = u if u < h else h
             j += 1
-        begin = np.uintp(i * LANES)
         for a in range(lanes):
-            cost[begin + a] = here[a]
+            cost[to + a] = here[a]
+    return settled
 
 
 @compiled
-def _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies):
-    """H at every break point for one block of lanes: shift + scale · (least cost), in bits."""
+def _every_level(terms, starts, steps, cost, here, block, lanes, h0, area, entropies):
+    """H at every break point for one block of lanes: the least cost, in bits."""
     levels, n = starts.shape
     keep = entropies.shape[1] == levels + 1
     for a in range(lanes):
         area[block + a] = 0.0
+    cost[:LANES] = 0.0
+    settled = 1
     for e in range(levels):
-        _least_costs(terms, starts[e], cost, here)
+        settled = _least_costs(terms, starts[e], cost, here, settled)
         for a in range(lanes):
-            h = max(shift[a] + scale[a] * cost[n * LANES + a], 0.0)
+            h = max(cost[n * LANES + a] / NATS, 0.0)
             area[block + a] += h * steps[e]
             if e == 0:
                 h0[block + a] = h
@@ -113,8 +105,8 @@ def _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h
 
 
 @compiled
-def dense_rows(rows, which, starts, steps, h0, area, entropies):
-    """H at every break point of the grid for dense rows of probabilities, LANES at a time.
+def dense_rows(rows, totals, which, starts, steps, h0, area, entropies):
+    """H at every break point of the grid for dense rows, LANES at a time. A weight is divided by its row's total.
 
     ``starts[e, i]`` is the first grid position a window of the e-th break point that ends at i can cover, ``steps``
     the distances to the next break point. ``entropies`` is filled where it has columns. Bits.
@@ -123,53 +115,30 @@ def dense_rows(rows, which, starts, steps, h0, area, entropies):
     cum = np.zeros((n + 1) * LANES)
     terms = np.empty((n * (n + 1)) // 2 * LANES)
     cost, here = np.empty((n + 1) * LANES), np.empty(LANES)
-    scale, shift = np.ones(LANES), np.zeros(LANES)
-    mass = np.empty(LANES)
-    bits = mass.view(np.int64)
-    mantissa_bits = np.empty(LANES, np.int64)
-    mantissa = mantissa_bits.view(np.float64)
-    exponent_bits = np.empty(LANES, np.int64)
-    exponent = exponent_bits.view(np.float64)
     for block in range(0, count, LANES):
         lanes = min(LANES, count - block)
         for a in range(LANES):
             row = which[block + min(a, lanes - 1)]
             for i in range(n):
-                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i]
+                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i] / totals[row]
         k = 0
         for i in range(1, n + 1):
             for j in range(i):
-                for a in range(LANES):
-                    mass[a] = cum[i * LANES + a] - cum[j * LANES + a]
-                _entropy_terms(mass, bits, mantissa_bits, mantissa, exponent_bits, exponent, terms, k)
+                _entropy_terms(cum, i * LANES, j * LANES, terms, k)
                 k += LANES
-        _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
+        _every_level(terms, starts, steps, cost, here, block, lanes, h0, area, entropies)
 
 
 @compiled
-def dense_counts(rows, which, starts, steps, losses, h0, area, entropies):
-    """As dense_rows for integer counts: losses[c] = −c log2 c stands in for every logarithm."""
-    count, n = len(which), rows.shape[1]
-    cum = np.zeros((n + 1) * LANES, np.int64)
-    terms = np.empty((n * (n + 1)) // 2 * LANES)
-    cost, here = np.empty((n + 1) * LANES), np.empty(LANES)
-    scale, shift = np.empty(LANES), np.empty(LANES)
-    for block in range(0, count, LANES):
-        lanes = min(LANES, count - block)
-        for a in range(LANES):
-            row = which[block + min(a, lanes - 1)]
-            for i in range(n):
-                cum[(i + 1) * LANES + a] = cum[i * LANES + a] + rows[row, i]
-            total = cum[n * LANES + a]
-            scale[a] = 1.0 / total
-            shift[a] = -losses[total] / total
-        k = 0
-        for i in range(1, n + 1):
-            for j in range(i):
-                for a in range(LANES):
-                    terms[k + a] = losses[cum[i * LANES + a] - cum[j * LANES + a]]
-                k += LANES
-        _every_level(terms, starts, steps, scale, shift, cost, here, block, lanes, h0, area, entropies)
+def dense_spreads(rows, which, grid, spread):
+    """ε_max of the dense rows ``which``: from the lowest to the highest value of positive weight."""
+    for q in range(len(which)):
+        row, low, high = which[q], 0, rows.shape[1] - 1
+        while rows[row, low] <= 0:
+            low += 1
+        while rows[row, high] <= 0:
+            high -= 1
+        spread[q] = grid[high] - grid[low]
 
 
 @compiled

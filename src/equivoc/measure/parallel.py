@@ -29,12 +29,25 @@ def on_one_core() -> Iterator[None]:
 
 
 def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> None:
-    """Call ``work`` on consecutive slices of 0 … length; several at a time where there are several."""
+    """Call ``work`` on consecutive slices of 0 … length; several at a time where there are several.
+
+    The caller's thread takes part, and whichever is free takes the next slice: a thread that is slow to start delays
+    nothing.
+    """
     slices = [slice(begin, min(begin + piece, length)) for begin in range(0, length, piece)]
-    if len(slices) == 1 or cores() == 1:
-        for part in slices:
+    waiting = iter(slices)
+
+    def take() -> None:
+        for part in waiting:
             work(part)
+
+    others = min(cores(), len(slices)) - 1
+    if others < 1:
+        take()
         return
-    with ThreadPoolExecutor(cores()) as pool:
-        for done in [pool.submit(work, part) for part in slices]:
-            done.result()
+    with ThreadPoolExecutor(others) as pool:
+        coming = [pool.submit(take) for _ in range(others)]
+        take()
+        for done in coming:
+            if not done.cancel():
+                done.result()

@@ -132,7 +132,8 @@ def least_costs(cum, lows, highs, limit, table, far, every_start, doubles, integ
     slopes = np.empty((2, room + 1))
     corners, older_corners = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
     source = np.empty(room, np.int32)
-    known, stack = (start_mass, end_cost, end_mass, after), (np.empty(room + 2), which)
+    known = (start_mass, end_cost, end_mass, after)
+    stack = (np.empty(room + 2), np.empty(room + 2), which)
     start_cost[0] = end_cost[0] = 0.0
     older, old, new, begin = 0, 0, 1, 1
     older_slope, older_count = 0.0, NOT_LISTED

@@ -1,0 +1,122 @@
+"""Many values with their probabilities in ascending order of value, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.measure.kept_memory import Floats, room
+from equivoc.measure.parallel import cores, over_pieces
+
+KERNELS_FROM = 1 << 17
+"""Below this many pairs, which a core can keep near itself, NumPy alone is as fast."""
+BUCKET = 1 << 15
+"""Pairs in a bucket: what a core keeps near itself while it puts them in order."""
+MOST_BUCKETS = 1 << 8
+SAMPLE = 1 << 12
+OUTLIERS = 1 / 64
+"""This share of the sample at either end does not widen the bins."""
+
+
+def sorted_pairs(
+    x: Floats, p: Floats, *, memory: Callable[[int], Floats] = np.empty
+) -> tuple[Floats, Floats]:
+    """``x`` in ascending order and ``p`` along with it, always in the same way.
+
+    The pairs are spread over buckets, each with values above those of the last. Within a bucket NumPy sorts words that
+    hold a value's leading bits and its index: it sorts whole numbers several times faster than it sorts indices.
+
+    >>> x, p = sorted_pairs(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.2, 0.3]))
+    >>> x.tolist(), p.tolist()
+    ([1.0, 2.0, 3.0], [0.2, 0.3, 0.5])
+    """
+    if len(x) < KERNELS_FROM:
+        order = np.argsort(x)
+        return x[order], p[order]
+    if _in_order(x[:1000]) and _in_order(x):  # values in any order are told by the first few
+        return x, p
+    n = len(x)
+    sorted_x, sorted_p = memory(n), memory(n)
+    with room(2 * n) as spread:
+        spread_x, spread_p = spread[:n], spread[n:]
+        ends = _spread(x, p, spread_x, spread_p)
+        buckets = [slice(begin, end) for begin, end in pairwise([0, *ends.tolist()]) if begin < end]
+
+        def sort(part: slice) -> None:
+            for bucket in buckets[part]:
+                _sort(spread_x[bucket], spread_p[bucket], sorted_x[bucket], sorted_p[bucket])
+
+        over_pieces(sort, len(buckets), piece=1)
+    return sorted_x, sorted_p
+
+
+def _in_order(x: Floats) -> bool:
+    return bool((x[1:] >= x[:-1]).all())
+
+
+def _spread(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> NDArray[np.int64]:
+    """Copy the pairs bucket by bucket; where each bucket ends.
+
+    Bins of equal width, in the order of the doubles' bits, are joined to buckets of about equal size.
+    """
+    from equivoc.measure.sorting_kernels import BINS, count_bins, spread_pairs
+
+    n, bits = len(x), x.view(np.int64)
+    lowest, shift = _bins(x)
+    piece = -(-n // (2 * cores()))
+    counts = np.zeros((-(-n // piece), BINS), np.int32)
+    over_pieces(
+        lambda part: count_bins(bits[part], lowest, shift, counts[part.start // piece]), n, piece=piece
+    )
+    in_bin = counts.sum(axis=0, dtype=np.int64)
+    before = np.cumsum(in_bin) - in_bin
+    size = max(BUCKET, n // MOST_BUCKETS)
+    large = in_bin > size  # stays alone: its values are close together, and their words shall tell them apart
+    begins = large | np.append(False, large[:-1]) | (np.diff(before // size, prepend=-1) != 0)
+    bucket = (np.cumsum(begins) - 1).astype(np.int16)
+    # A bucket holds what the first piece gives it, then the second's, so that equal values stay in order.
+    given = np.add.reduceat(counts, np.flatnonzero(begins), axis=1, dtype=np.int64).T
+    ends = np.cumsum(given).reshape(given.shape)
+    first = (ends - given).T
+
+    def move(part: slice) -> None:
+        free = first[part.start // piece].copy()  # threads must not write to one cache line
+        spread_pairs(x[part], bits[part], p[part], lowest, shift, bucket, free, into_x, into_p)
+
+    over_pieces(move, n, piece=piece)
+    return ends[:, -1]
+
+
+def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
+    """Where the bins begin, and the binary logarithm of their width, judged by a sample of the values."""
+    from equivoc.measure.sorting_kernels import BINS, place_of
+
+    sample = np.sort(x[:: max(len(x) // SAMPLE, 1)])
+    aside = int(OUTLIERS * len(sample))
+    low, high = (int(place_of(bits)) for bits in sample[[aside, -1 - aside]].view(np.int64))
+    return np.uint64(low), np.uint64(max((high - low).bit_length() - BINS.bit_length() + 1, 0))
+
+
+def _sort(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> None:
+    """The pairs of one bucket in order. ``x`` and ``p`` serve as scratch."""
+    from equivoc.measure.sorting_kernels import mend
+
+    _by_bits(x, p, into_x, into_p, leading=True)
+    if not mend(into_x, into_p):
+        _by_bits(into_x, into_p, x, p, leading=False)
+        _by_bits(x, p, into_x, into_p, leading=True)  # keeps the order where the leading bits are equal
+
+
+def _by_bits(x: Floats, p: Floats, into_x: Floats, into_p: Floats, *, leading: bool) -> None:
+    """The pairs in the order of the values' leading bits, or of the others."""
+    from equivoc.measure.sorting_kernels import arrange, words_of
+
+    with room(len(x)) as piece:
+        words = piece.view(np.uint64)
+        mask = words_of(x.view(np.int64), leading, words)
+        if mask:
+            words.sort()
+        arrange(words, mask, x, p, into_x, into_p)

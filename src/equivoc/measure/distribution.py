@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.sorting import KERNELS_FROM, sorted_pairs
+from equivoc.measure.sorting import FIRST_FEW, KERNELS_FROM, sorted_pairs
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Distribution:
         Raises InputError, naming the argument, the position and the offending value.
         """
         x = _floats("values", values)
-        ascending = bool((x[1:] > x[:-1]).all())
+        ascending = _rising(x[:FIRST_FEW]) and _rising(x)
         # What rises strictly from a finite number to a finite one is finite.
         if not (ascending and len(x) and isfinite(x[0]) and isfinite(x[-1])):
             _check_finite("values", x)
@@ -112,6 +112,10 @@ def check_spread(ascending: Floats) -> None:
         raise InputError(
             f"values reach from {low:g} to {high:g}; a spread above {LARGEST_SPREAD:g} cannot be measured."
         )
+
+
+def _rising(x: Floats) -> bool:
+    return bool((x[1:] > x[:-1]).all())
 
 
 def _merged(x: Floats, p: Floats) -> tuple[Floats, Floats]:

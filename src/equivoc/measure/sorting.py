@@ -13,6 +13,8 @@ from equivoc.measure.parallel import cores, over_pieces
 
 KERNELS_FROM = 1 << 17
 """Below this many pairs, which a core can keep near itself, NumPy alone is as fast."""
+FIRST_FEW = 1000
+"""Values that are in no order are told by so many."""
 BUCKET = 1 << 15
 """Pairs in a bucket: what a core keeps near itself while it puts them in order."""
 MOST_BUCKETS = 1 << 8
@@ -36,7 +38,7 @@ def sorted_pairs(
     if len(x) < KERNELS_FROM:
         order = np.argsort(x)
         return x[order], p[order]
-    if _in_order(x[:1000]) and _in_order(x):  # values in any order are told by the first few
+    if _in_order(x[:FIRST_FEW]) and _in_order(x):
         return x, p
     n = len(x)
     sorted_x, sorted_p = memory(n), memory(n)

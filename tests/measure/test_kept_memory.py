@@ -51,15 +51,16 @@ def test_many_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_memory, "MOST_KEPT", 100)
-    with room(60) as larger, room(50):
+    with room(60) as older:
         pass
-    with room(10) as smaller:  # the larger one stayed, the other one made way
-        assert np.shares_memory(smaller, larger)
-    with room(101):
+    with room(70) as newer:  # more than is kept; when it comes back, the older one has to go
         pass
-    with room(70) as fresh, room(60) as again:
-        assert np.shares_memory(again, larger)
-        assert not np.shares_memory(fresh, larger)
+    with room(101):  # too much to be kept at all
+        pass
+    with room(50) as again, room(50) as fresh:
+        assert np.shares_memory(again, newer)
+        assert not np.shares_memory(fresh, older)
+    assert sum(map(len, kept_memory._kept)) <= 100
 
 
 def test_the_smallest_that_fits_is_lent() -> None:

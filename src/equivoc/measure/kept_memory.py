@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 MOST_KEPT = 1 << 24
 """Doubles, in all: 128 MiB. What does not fit is given back to the system."""
 
-_kept: list[Floats] = []
+_kept: list[Floats] = []  # in the order in which they came back
 _lock = Lock()
 
 
@@ -44,9 +44,10 @@ def _smallest_kept(doubles: int) -> Floats | None:
 
 
 def _keep(piece: Floats) -> None:
-    """Keep the piece; smaller ones make way for it."""
+    """Keep the piece; those that were not asked for since longest make way for it."""
+    if len(piece) > MOST_KEPT:
+        return
     with _lock:
         _kept.append(piece)
-        _kept.sort(key=len)
         while sum(map(len, _kept)) > MOST_KEPT:
-            _kept.pop(0 if len(_kept[-1]) <= MOST_KEPT else -1)
+            _kept.pop(0)

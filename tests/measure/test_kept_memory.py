@@ -71,6 +71,8 @@ def test_the_smallest_that_fits_is_lent() -> None:
         assert np.shares_memory(second, large)
         assert not np.shares_memory(third, first)
         assert not np.shares_memory(third, second)
+    with room(7) as little:  # the smallest has more than twice as much
+        assert not np.shares_memory(little, small)
 
 
 def test_parts_of_a_workplace_do_not_overlap() -> None:

@@ -38,8 +38,9 @@ def room(doubles: int) -> Iterator[Floats]:
 
 
 def _smallest_kept(doubles: int) -> Floats | None:
+    """The smallest piece that fits; none that is more than twice as large, which others may need."""
     with _lock:
-        fitting = [place for place, piece in enumerate(_kept) if len(piece) >= doubles]
+        fitting = [place for place, piece in enumerate(_kept) if doubles <= len(piece) <= 2 * doubles]
         return _kept.pop(min(fitting, key=lambda place: len(_kept[place]))) if fitting else None
 
 

@@ -242,3 +242,11 @@ def test_one_value_is_certain_although_its_probability_is_just_short_of_one():
     assert many.h0.tolist() == [0, 1]
     assert many.area.tolist() == [0, 4]
     assert many.entropies.tolist() == [[0, 0], [1, 0]]
+
+
+def test_a_wide_grid_does_not_multiply_rounding() -> None:
+    """Five sixths at 0, one at 1, and a value far off that nobody has: from ε = 1 on nothing is left to know."""
+    row = [5 * (1 / 6), 1 / 6, 0.0]
+    for tiny in (0.0, 2e-16, -2e-16):
+        many = eq.curves([0.0, 1.0, 1e9], [[row[0] + tiny, row[1], row[2]]])
+        assert many.area[0] == pytest.approx(0.65002242164835, rel=1e-13)

@@ -83,8 +83,13 @@ def _least_costs(terms, starts, cost, here, settled):
 
 @compiled
 def _every_level(terms, starts, steps, cost, here, block, lanes, h0, area, entropies):
-    """H at every break point for one block of lanes: the least cost, in bits."""
+    """H at every break point for one block of lanes: the least cost, in bits.
+
+    A row sums up to 1 only within rounding. What all of it in one window seems to cost is taken off, lest a wide grid
+    multiplies it.
+    """
     levels, n = starts.shape
+    whole = (n * (n - 1)) // 2 * LANES
     keep = entropies.shape[1] == levels + 1
     for a in range(lanes):
         area[block + a] = 0.0
@@ -93,7 +98,7 @@ def _every_level(terms, starts, steps, cost, here, block, lanes, h0, area, entro
     for e in range(levels):
         settled = _least_costs(terms, starts[e], cost, here, settled)
         for a in range(lanes):
-            h = max(cost[n * LANES + a] / NATS, 0.0)
+            h = max((cost[n * LANES + a] - terms[whole + a]) / NATS, 0.0)
             area[block + a] += h * steps[e]
             if e == 0:
                 h0[block + a] = h

@@ -468,7 +468,7 @@ FAULTS = [
     Fault(
         "lanes: a boundary too many is settled", MANY, "settled, past = i + 1, 1", "settled, past = i + 2, 1"
     ),
-    Fault("lanes: nats for bits", MANY, "cost[n * LANES + a] / NATS", "cost[n * LANES + a]"),
+    Fault("lanes: nats for bits", MANY, "- terms[whole + a]) / NATS", "- terms[whole + a])"),
     Fault("lanes: counts are taken for probabilities", MANY, "rows[row, i] / totals[row]", "rows[row, i]"),
     Fault(
         "rows: impossible values count",

@@ -30,13 +30,6 @@ branching = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @vectorised
-def phi_of(masses, count):
-    """φ of the first ``count`` masses, in place."""
-    for t in range(np.uintp(count)):
-        masses[t] = phi(masses[t])
-
-
-@vectorised
 def try_nearest(start_cost, start_mass, end_cost, end_mass, before, begin, stop, window, offered):
     """Lower S of the starts begin … stop − 1 where one of the newest or oldest ends that lead there is better."""
     row = np.uintp(CHUNK)

@@ -23,7 +23,6 @@ from equivoc.measure.candidate_kernels import (
     TRIED,
     branching,
     list_corners,
-    phi_of,
     try_nearest,
     vectorised,
 )
@@ -37,12 +36,18 @@ NOT_LISTED = -1
 
 
 @vectorised
+def _phi_of(masses, count):
+    for t in range(np.uintp(count)):
+        masses[t] = phi(masses[t])
+
+
+@vectorised
 def _from_start_to_start(start_cost, start_mass, before, begin, stop, window):
     """The first line of S for the starts begin … stop − 1."""
     first, count = np.uintp(begin), np.uintp(stop - begin)
     for t in range(count):
         window[t] = start_mass[first + t] - start_mass[np.uintp(before[first + t])]
-    phi_of(window, count)
+    _phi_of(window, count)
     for t in range(count):
         start_cost[first + t] = start_cost[np.uintp(before[first + t])] + window[t]
 
@@ -57,7 +62,7 @@ def _to_ends(start_cost, start_mass, end_cost, end_mass, after, begin, stop, win
     next_one = np.uintp(begin + 1)
     for t in range(count):
         window[t] = end_mass[next_one + t] - start_mass[first + t]
-    phi_of(window, count)
+    _phi_of(window, count)
     for t in range(count):
         v = start_cost[first + t] + window[t]
         end_cost[next_one + t] = v if v < end_cost[next_one + t] else end_cost[next_one + t]
@@ -66,7 +71,7 @@ def _to_ends(start_cost, start_mass, end_cost, end_mass, after, begin, stop, win
     heaviest = 0.0
     for t in range(count):
         heaviest = window[t] if window[t] > heaviest else heaviest
-    phi_of(window, count)
+    _phi_of(window, count)
     for t in range(count):
         to = np.uintp(after[first + t])
         v = end_cost[first + t] + window[t]
@@ -82,7 +87,7 @@ def _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, 
         b = np.uintp(source[t])
         window[t] = start_mass[first + t] - end_mass[b]
         offered[t] = end_cost[b]
-    phi_of(window, count)
+    _phi_of(window, count)
     for t in range(count):
         v = offered[t] + window[t]
         start_cost[first + t] = v if v < start_cost[first + t] else start_cost[first + t]

@@ -14,6 +14,7 @@ from equivoc.measure.logarithm_kernels import phi
 from equivoc.measure.partition_kernels import least_partition
 from equivoc.measure.prefix_kernels import least_costs
 from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
+from equivoc.measure.window_kernels import first_within
 
 FEW, ALWAYS_FEW = 16, 4000
 """Up to so many windows per stretch, and so many more, trying all of them is faster than the search."""
@@ -35,25 +36,18 @@ def reaches(x, begins, solid):
 
 
 @branching
-def _first_within(lows, highs, eps):
-    """For every boundary that one from which the longest window that ends there starts."""
-    first = np.zeros(len(lows) + 1, np.int64)
-    k = 0
+def _count(first):
+    """How many windows there are that start at ``first`` or later."""
+    windows = 0
     for i in range(1, len(first)):
-        while lows[i - 1] - highs[k] > eps:
-            k += 1
-        first[i] = k
-    return first
+        windows += i - first[i]
+    return windows
 
 
 @branching
 def windows_in(lows, highs, eps):
     """How many runs of stretches are windows."""
-    first = _first_within(lows, highs, eps)
-    windows = 0
-    for i in range(1, len(first)):
-        windows += i - first[i]
-    return windows
+    return _count(first_within(lows, highs, eps))
 
 
 @branching
@@ -84,9 +78,9 @@ def _tried_prefixes(cum, first):
 def solution(cum, lows, highs, eps, table):
     """The least cost in nats, and the boundaries of a partition that attains it, from the last to 0."""
     count = len(lows)
-    if not _few(windows_in(lows, highs, eps), count):
+    first = first_within(lows, highs, eps)
+    if not _few(_count(first), count):
         return least_partition(cum, lows, highs, eps, table)
-    first = _first_within(lows, highs, eps)
     cost = _tried_prefixes(cum, first)
     boundaries = np.empty(count + 1, np.int64)
     i, found = count, 0
@@ -132,8 +126,8 @@ def _searched_prefixes(cum, lows, highs, eps, table, first):
 
 @branching
 def _prefixes(cum, lows, highs, eps, table):
-    first = _first_within(lows, highs, eps)
-    if _few(windows_in(lows, highs, eps), len(lows)):
+    first = first_within(lows, highs, eps)
+    if _few(_count(first), len(lows)):
         return _tried_prefixes(cum, first)
     return _searched_prefixes(cum, lows, highs, eps, table, first)
 

@@ -20,17 +20,25 @@ def reach(lowest, highest, eps):
 
 
 @njit(cache=True, nogil=True)
-def window_starts(x, eps):
-    """first[i]: the smallest boundary k such that one window of length ε covers the values k … i − 1."""
-    first = np.empty(len(x) + 1, np.int32)
+def first_within(lows, highs, limit):
+    """first[i]: the smallest boundary k such that one window covers the items k … i − 1.
+
+    An item reaches from ``lows[i]`` to ``highs[i]``; a window covers those it touches, up to ``limit`` apart.
+    """
+    first = np.empty(len(lows) + 1, np.int32)
     first[0] = 0
     k = 0
-    limit = reach(x[0], x[-1], eps)
-    for i in range(1, len(x) + 1):
-        while x[i - 1] - x[k] > limit:
+    for i in range(1, len(lows) + 1):
+        while lows[i - 1] - highs[k] > limit:
             k += 1
         first[i] = k
     return first
+
+
+@njit(cache=True, nogil=True)
+def window_starts(x, eps):
+    """first[i]: the smallest boundary k such that one window of length ε covers the values k … i − 1."""
+    return first_within(x, x, reach(x[0], x[-1], eps))
 
 
 @njit(cache=True, nogil=True)

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from equivoc.measure import distribution, parallel, sorting
-from equivoc.measure.distribution import Distribution, running_sums
+from equivoc.measure import parallel, sorting, sums
+from equivoc.measure.distribution import Distribution
 from equivoc.measure.parallel import over_pieces
 from equivoc.measure.sorting import sorted_pairs
+from equivoc.measure.sums import running_sums, sum_and_least
 
 Floats = NDArray[np.float64]
 N = 3000
@@ -75,7 +76,7 @@ VALUES: dict[str, Callable[[Generator], Floats]] = {
 def kernels(*, bucket: int, cores: int) -> Iterator[None]:
     """Sorting by the kernels whatever the number of pairs, in buckets of that size, by so many threads."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (sorting, distribution):
+        for module in (sorting, sums):
             patch.setattr(module, "KERNELS_FROM", 0)
         patch.setattr(sorting, "BUCKET", bucket)
         for module in (sorting, parallel):
@@ -85,11 +86,12 @@ def kernels(*, bucket: int, cores: int) -> Iterator[None]:
 
 def assert_sorted_as_by_a_stable_sort(x: Floats, p: Floats) -> None:
     before = x.tobytes(), p.tobytes()
-    sorted_x, sorted_p = sorted_pairs(x, p)
+    sorted_x, sorted_p, distinct = sorted_pairs(x, p)
     order = np.argsort(x, kind="stable")
     assert sorted_x.tobytes() == x[order].tobytes()  # −0.0 is not 0.0 here
     assert sorted_p.tobytes() == p[order].tobytes()
     assert (x.tobytes(), p.tobytes()) == before
+    assert not distinct or len(set(x.tolist())) == len(x)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3])
@@ -149,6 +151,26 @@ def test_running_sums_are_added_from_the_left(p: list[float]) -> None:
     with kernels(bucket=1, cores=1):
         assert running_sums(np.array(p)).tolist() == expected
         assert running_sums(np.array(p[::-1])[::-1]).tolist() == expected
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@given(p=st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_the_sum_and_the_least_in_pieces(cores: int, p: list[float]) -> None:
+    with kernels(bucket=1, cores=cores), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sums, "PIECE", 7)
+        total, least = sum_and_least(np.array(p))
+    assert least == min(p)
+    assert total == pytest.approx(math.fsum(p), rel=1e-14)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", [0, 6, 7, 19])
+def test_a_sum_of_numbers_that_are_not_finite_is_not_finite(place: int, bad: float) -> None:
+    p = np.full(20, 0.05)
+    p[place] = bad
+    with kernels(bucket=1, cores=2), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sums, "PIECE", 7)
+        assert not math.isfinite(sum_and_least(p)[0])
 
 
 @pytest.mark.parametrize("cores", [1, 2, 5])

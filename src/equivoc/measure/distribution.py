@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.sorting import FIRST_FEW, KERNELS_FROM, sorted_pairs
+from equivoc.measure.sorting import FIRST_FEW, sorted_pairs
+from equivoc.measure.sums import running_sums, sum_and_least
 
 Floats = NDArray[np.float64]
 
@@ -64,45 +65,39 @@ class Distribution:
         ``memory`` gives room for so many doubles, where many pairs have to be sorted.
         Raises InputError, naming the argument, the position and the offending value.
         """
-        x = _floats("values", values)
-        ascending = _rising(x[:FIRST_FEW]) and _rising(x)
-        # What rises strictly from a finite number to a finite one is finite.
-        if not (ascending and len(x) and isfinite(x[0]) and isfinite(x[-1])):
-            _check_finite("values", x)
+        x = given = _floats("values", values)
         p = _floats("probabilities", probabilities)
-        total = _check_finite("probabilities", p)
         if len(x) != len(p):
             raise InputError(f"values has {len(x)} entries but probabilities has {len(p)}; give one each.")
         if len(x) == 0:
             raise InputError("values is empty; give at least one value with its probability.")
-        least = p.min()
-        if least < 0:
-            i = int(np.argmax(p < 0))
-            raise InputError(f"probabilities[{i}] is {p[i]:g}; probabilities must be 0 or more.")
-        if abs(total - 1.0) > SUM_TOLERANCE:
-            raise InputError(
-                f"probabilities sum to {total:.12g}, not to 1 (within {SUM_TOLERANCE:g}); "
-                "divide them by their sum if they are weights."
-            )
-        if least == 0.0:
+        if _check_probabilities(p) == 0.0:
+            _check_finite("values", x)
             x, p = x[p > 0], p[p > 0]
-        if not ascending:
-            x, p = _merged(*sorted_pairs(x, p, memory=memory))
+        if not (_rising(x[:FIRST_FEW]) and _rising(x)):
+            x, p, distinct = sorted_pairs(x, p, memory=memory)
+            if not distinct:
+                x, p = _merged(x, p)
+        if not (isfinite(x[0]) and isfinite(x[-1])):  # else what is in order between them is finite as well
+            _check_finite("values", given)
         check_spread(x)
         return cls(x, p)
 
 
-def running_sums(probabilities: Floats, *, out: Floats | None = None) -> Floats:
-    """0, and the sum of the first 1, 2, … of them."""
-    sums = np.empty(len(probabilities) + 1) if out is None else out
-    sums[0] = 0.0
-    if len(probabilities) < KERNELS_FROM:
-        np.cumsum(probabilities, out=sums[1:])
-    else:  # the same sums in half the time
-        from equivoc.measure.sum_kernels import add_up
-
-        add_up(probabilities, sums)
-    return sums
+def _check_probabilities(p: Floats) -> float:
+    """The least one, or InputError."""
+    total, least = sum_and_least(p)
+    if not isfinite(total):
+        _check_finite("probabilities", p)
+    if least < 0:
+        i = int(np.argmax(p < 0))
+        raise InputError(f"probabilities[{i}] is {p[i]:g}; probabilities must be 0 or more.")
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        raise InputError(
+            f"probabilities sum to {total:.12g}, not to 1 (within {SUM_TOLERANCE:g}); "
+            "divide them by their sum if they are weights."
+        )
+    return least
 
 
 def check_spread(ascending: Floats) -> None:
@@ -152,15 +147,14 @@ def _floats(name: str, given: ArrayLike) -> Floats:
         return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def _check_finite(name: str, floats: Floats) -> float:
-    """The sum, or InputError about the first number that is not finite."""
+def _check_finite(name: str, floats: Floats) -> None:
+    """InputError about the first number that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(floats.sum())
     # A finite sum proves that every entry is finite, at a third of the cost of asking each one.
     if not isfinite(total) and not np.isfinite(floats).all():
         i = int(np.argmin(np.isfinite(floats)))
         raise InputError(f"{name}[{i}] is {floats[i]}; only finite numbers can be used.")
-    return total
 
 
 def _from_objects(name: str, array: NDArray[Any]) -> Floats:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.measure.distribution import Distribution, Floats, one_tolerance, running_sums
+from equivoc.measure.distribution import Distribution, Floats, one_tolerance
 from equivoc.measure.kept_memory import room
 from equivoc.measure.overtaking import overtaking_table
-from equivoc.measure.parallel import cores
+from equivoc.measure.parallel import cores, over_pieces
+from equivoc.measure.sums import running_sums
 
 NATS_PER_BIT = log(2.0)
 TWO_THREADS_FROM = 40_000
@@ -71,15 +72,14 @@ def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
     high = _reached(x, low, limit)
     top, bottom = _reached(x, high, limit), _reached_back(x, low, limit)
 
-    def suffixes() -> tuple[Floats, Floats]:
-        # Seen from the right, the values are mirrored: −x_n … −x_1.
-        return _costs_between(x[bottom:][::-1], p[bottom:][::-1], limit, n - high, n - low, mirrored=True)
-
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(suffixes)
-        start_cost, end_cost = _costs_between(x[:top], p[:top], limit, low, high)
-        # What is a start seen from the left is an end seen from the right.
-        mirrored_start_cost, mirrored_end_cost = coming.result()
+    # Seen from the right, the values are mirrored: −x_n … −x_1. What is a start seen from the left is an end then.
+    asked = [
+        partial(_costs_between, x[:top], p[:top], limit, low, high),
+        partial(_costs_between, x[bottom:][::-1], p[bottom:][::-1], limit, n - high, n - low, mirrored=True),
+    ]
+    found: dict[int, tuple[Floats, Floats]] = {}
+    over_pieces(lambda one: found.update({one.start: asked[one.start]()}), 2, piece=1)
+    (start_cost, end_cost), (mirrored_start_cost, mirrored_end_cost) = found[0], found[1]
     return float(
         min((start_cost + mirrored_end_cost[::-1]).min(), (end_cost + mirrored_start_cost[::-1]).min())
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 _alone: ContextVar[bool] = ContextVar("_alone", default=False)
 
@@ -28,6 +29,16 @@ def on_one_core() -> Iterator[None]:
         _alone.reset(before)
 
 
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Kept from one call to the next: to start a thread and to wait for its end takes as long as a small kernel."""
+    return ThreadPoolExecutor(thread_name_prefix="equivoc")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)
+
+
 def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> None:
     """Call ``work`` on consecutive slices of 0 … length; several at a time where there are several.
 
@@ -42,12 +53,8 @@ def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> 
             work(part)
 
     others = min(cores(), len(slices)) - 1
-    if others < 1:
-        take()
-        return
-    with ThreadPoolExecutor(others) as pool:
-        coming = [pool.submit(take) for _ in range(others)]
-        take()
-        for done in coming:
-            if not done.cancel():
-                done.result()
+    coming = [_threads().submit(take) for _ in range(others)]
+    take()
+    for done in coming:
+        if not done.cancel():
+            done.result()

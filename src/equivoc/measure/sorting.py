@@ -15,7 +15,7 @@ KERNELS_FROM = 1 << 17
 """Below this many pairs, which a core can keep near itself, NumPy alone is as fast."""
 FIRST_FEW = 1000
 """Values that are in no order are told by so many."""
-BUCKET = 1 << 15
+BUCKET = 40_000
 """Pairs in a bucket: what a core keeps near itself while it puts them in order."""
 MOST_BUCKETS = 1 << 8
 SAMPLE = 1 << 12
@@ -25,23 +25,24 @@ OUTLIERS = 1 / 64
 
 def sorted_pairs(
     x: Floats, p: Floats, *, memory: Callable[[int], Floats] = np.empty
-) -> tuple[Floats, Floats]:
-    """``x`` in ascending order and ``p`` along with it, always in the same way.
+) -> tuple[Floats, Floats, bool]:
+    """``x`` in ascending order and ``p`` along with it, always in the same way. True if no value occurs twice for sure.
 
     The pairs are spread over buckets, each with values above those of the last. Within a bucket NumPy sorts words that
     hold a value's leading bits and its index: it sorts whole numbers several times faster than it sorts indices.
 
-    >>> x, p = sorted_pairs(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.2, 0.3]))
+    >>> x, p, _ = sorted_pairs(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.2, 0.3]))
     >>> x.tolist(), p.tolist()
     ([1.0, 2.0, 3.0], [0.2, 0.3, 0.5])
     """
     if len(x) < KERNELS_FROM:
         order = np.argsort(x)
-        return x[order], p[order]
+        return x[order], p[order], False
     if _in_order(x[:FIRST_FEW]) and _in_order(x):
-        return x, p
+        return x, p, False
     n = len(x)
     sorted_x, sorted_p = memory(n), memory(n)
+    rising: list[bool] = []
     with room(2 * n) as spread:
         spread_x, spread_p = spread[:n], spread[n:]
         ends = _spread(x, p, spread_x, spread_p)
@@ -49,10 +50,12 @@ def sorted_pairs(
 
         def sort(part: slice) -> None:
             for bucket in buckets[part]:
-                _sort(spread_x[bucket], spread_p[bucket], sorted_x[bucket], sorted_p[bucket])
+                rising.append(
+                    _sort(spread_x[bucket], spread_p[bucket], sorted_x[bucket], sorted_p[bucket])
+                )
 
         over_pieces(sort, len(buckets), piece=1)
-    return sorted_x, sorted_p
+    return sorted_x, sorted_p, all(rising)
 
 
 def _in_order(x: Floats) -> bool:
@@ -102,23 +105,17 @@ def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
     return np.uint64(low), np.uint64(max((high - low).bit_length() - BINS.bit_length() + 1, 0))
 
 
-def _sort(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> None:
-    """The pairs of one bucket in order. ``x`` and ``p`` serve as scratch."""
-    from equivoc.measure.sorting_kernels import mend
-
-    _by_bits(x, p, into_x, into_p, leading=True)
-    if not mend(into_x, into_p):
-        _by_bits(into_x, into_p, x, p, leading=False)
-        _by_bits(x, p, into_x, into_p, leading=True)  # keeps the order where the leading bits are equal
-
-
-def _by_bits(x: Floats, p: Floats, into_x: Floats, into_p: Floats, *, leading: bool) -> None:
-    """The pairs in the order of the values' leading bits, or of the others."""
+def _sort(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> bool:
+    """Copy the pairs of one bucket in order. True if each value is above the one before."""
     from equivoc.measure.sorting_kernels import arrange, words_of
 
     with room(len(x)) as piece:
         words = piece.view(np.uint64)
-        mask = words_of(x.view(np.int64), leading, words)
-        if mask:
-            words.sort()
-        arrange(words, mask, x, p, into_x, into_p)
+        mask = words_of(x.view(np.int64), words)
+        words.sort()
+        rising, in_order = arrange(words, mask, x, p, into_x, into_p)
+    if not in_order:
+        order = np.argsort(x, kind="stable")
+        np.take(x, order, out=into_x)
+        np.take(p, order, out=into_p)
+    return bool(rising)

@@ -8,8 +8,9 @@ from numba import njit
 
 BINS = 1 << 13
 LAST_BIN = np.uint64(BINS - 1)
+CHUNK = 1 << 10
 MOST_MOVES = 2
-"""Moves per pair, on average over a bucket, beyond which two more sorts are the quicker way to mend the order."""
+"""Moves per pair, on average over a bucket, beyond which another sort is the quicker way to mend the order."""
 
 ALL_BITS = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 SIGN = np.uint64(1 << 63)
@@ -31,66 +32,60 @@ def bin_of(bits, lowest, shift):
 @njit(cache=True, nogil=True)
 def count_bins(bits, lowest, shift, counts):
     """Add to ``counts`` how many doubles fall into each bin."""
-    for i in range(len(bits)):
-        counts[bin_of(bits[i], lowest, shift)] += 1
+    bins = np.empty(CHUNK, np.int32)
+    for begin in range(0, len(bits), CHUNK):
+        first, count = np.uintp(begin), np.uintp(min(CHUNK, len(bits) - begin))
+        for t in range(count):  # on its own, so that the compiler works out several at once
+            bins[t] = bin_of(bits[first + t], lowest, shift)
+        for t in range(count):
+            counts[np.uintp(bins[t])] += np.int32(1)
 
 
 @njit(cache=True, nogil=True)
 def spread_pairs(x, bits, p, lowest, shift, bucket, free, into_x, into_p):
     """Copy each pair to its bin's bucket; ``free`` holds the next free position of each bucket."""
-    for i in range(len(x)):
-        b = bucket[bin_of(bits[i], lowest, shift)]
-        k = free[b]
-        free[b] = k + 1
+    for i in range(np.uintp(len(x))):
+        b = np.uintp(bucket[np.uintp(bin_of(bits[i], lowest, shift))])
+        k = np.uintp(free[b])
+        free[b] = k + np.uintp(1)
         into_x[k], into_p[k] = x[i], p[i]
 
 
 @njit(cache=True, nogil=True)
-def words_of(bits, leading, words):
-    """One word per double: the leading bits of its place above the least one, or the others, and then its index.
+def words_of(bits, words):
+    """One word per double: the leading bits of its place above the least one, and then its index.
 
-    As many bits lead as the index leaves room for. Returns the mask of the index, or 0 where all places are equal.
+    As many bits lead as the index leaves room for. Returns the mask of the index.
     """
     least, most = place_of(bits[0]), place_of(bits[0])
     for i in range(len(bits)):
         place = place_of(bits[i])
         least, most = min(least, place), max(most, place)
-    if least == most:
-        return np.uint64(0)
     width, shift = np.uint64(0), np.uint64(0)
     while np.uint64(len(bits) - 1) >> width > np.uint64(0):
         width += np.uint64(1)
     while (most - least) >> shift > ALL_BITS >> width:
         shift += np.uint64(1)
-    others = (np.uint64(1) << shift) - np.uint64(1)
     for i in range(len(bits)):
-        above = place_of(bits[i]) - least
-        words[i] = (above >> shift if leading else above & others) << width | np.uint64(i)
+        words[i] = (place_of(bits[i]) - least) >> shift << width | np.uint64(i)
     return (np.uint64(1) << width) - np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
-def arrange(words, mask, x, p, into_x, into_p):
-    """Copy the pairs in the order of the sorted words; as they are if the mask is 0."""
-    if mask == np.uint64(0):
-        into_x[:], into_p[:] = x, p
-        return
-    for i in range(np.uintp(len(words))):
-        j = np.intp(words[i] & mask)
-        into_x[i], into_p[i] = x[j], p[j]
+def _rising(x):
+    """Is every value above the one before?"""
+    falls = 0
+    for i in range(np.uintp(len(x) - 1)):
+        falls += x[i + np.uintp(1)] <= x[i]
+    return falls == 0
 
 
 @njit(cache=True, nogil=True)
-def mend(x, p):
+def _mend(x, p):
     """Sort pairs that are in order but for values too close together for their words; False if that is too much work.
 
     Equal values stay in their order, whatever is returned.
     """
-    falls = 0
-    for i in range(np.uintp(len(x) - 1)):
-        falls += x[i + np.uintp(1)] < x[i]
-    if falls == 0:
-        return True
     moves = 0
     for i in range(1, len(x)):
         value, probability = x[i], p[i]
@@ -103,3 +98,17 @@ def mend(x, p):
         if moves > MOST_MOVES * len(x):
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def arrange(words, mask, x, p, into_x, into_p):
+    """Copy the pairs in the order of the sorted words; is each value above the one before, and are they in order?
+
+    Equal values stay in their order, whatever is returned.
+    """
+    for i in range(np.uintp(len(words))):
+        j = np.uintp(words[i] & mask)
+        into_x[i], into_p[i] = x[j], p[j]
+    if _rising(into_x):
+        return True, True
+    return False, _mend(into_x, into_p)

@@ -12,11 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equivoc.measure.logarithm_kernels import phi
+from equivoc.measure.logarithm_kernels import log, phi
 
 TRIED = 4
 """How many of the newest and of the oldest ends are tried at every start, and with how many neighbours on either side
 an end is compared to be worth more than that."""
+JUDGED_AT_ONCE = 32
+"""How many neighbouring ends are judged by the same bounds on the mass of their windows."""
 CHUNK = 128
 """How many starts are tried at a time, so that what is noted about them stays in the nearest cache."""
 
@@ -52,7 +54,7 @@ def try_nearest(start_cost, start_mass, end_cost, end_mass, before, begin, stop,
 
 
 @vectorised
-def _slopes(end_cost, end_mass, begin, stop, slopes):
+def neighbour_slopes(end_cost, end_mass, begin, stop, slopes):
     """The steepest slope from an older end, less rounding, and the flattest to a newer one, plus rounding.
 
     The ends begin … stop are compared with each other only: among them no window expires where it is looked at.
@@ -72,16 +74,31 @@ def _slopes(end_cost, end_mass, begin, stop, slopes):
             steepest[t + step] = low if low > steepest[t + step] else steepest[t + step]
 
 
+@vectorised
+def _judge(slopes, begin, count, least, most, corner):
+    """Which of ``count`` ends are corners, at a place where φ' of their windows is between ``least`` and ``most``."""
+    steepest, flattest, first = slopes[0], slopes[1], np.uintp(begin)
+    for t in range(np.uintp(count)):
+        low, high = steepest[first + t], flattest[first + t]
+        corner[t] = (low < high) & (high > least) & (low < most)
+
+
 @branching
-def list_corners(end_cost, end_mass, begin, stop, least_slope, slopes, listed):
+def list_corners(end_mass, after, begin, stop, slopes, lowest, highest, corner, listed):
     """List the ends begin … stop that may lead to a start better than all their neighbours; how many.
 
-    ``least_slope`` is φ' of the heaviest window that any of them leads by.
+    ``slopes`` are theirs (see ``neighbour_slopes``). The starts in question lie at the cumulative probabilities from
+    ``lowest`` to ``highest``. That bounds the masses of the windows that lead there, and φ' with them.
     """
-    _slopes(end_cost, end_mass, begin, stop, slopes)
-    steepest, flattest = slopes[0], slopes[1]
-    count = 0
-    for t in range(np.uintp(stop - begin + 1)):
-        listed[count] = begin + t
-        count += (steepest[t] < flattest[t]) & (flattest[t] > least_slope)
-    return count
+    count = np.uintp(0)
+    for first in range(begin, stop + 1, JUDGED_AT_ONCE):
+        final = min(first + JUDGED_AT_ONCE - 1, stop)
+        heaviest = min(highest, end_mass[after[final]]) - end_mass[first]
+        lightest = lowest - end_mass[final]
+        least = -log(max(heaviest, LEAST_MASS)) - 1.0
+        most = -log(lightest) - 1.0 if lightest > 0.0 else np.inf
+        _judge(slopes, first - begin, final - first + 1, least, most, corner)
+        for t in range(np.uintp(final - first + 1)):
+            listed[count] = np.uintp(first) + t
+            count += np.uintp(corner[t])
+    return np.int64(count)

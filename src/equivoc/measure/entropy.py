@@ -72,10 +72,10 @@ def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
     high = _reached(x, low, limit)
     top, bottom = _reached(x, high, limit), _reached_back(x, low, limit)
 
-    # Seen from the right, the values are mirrored: −x_n … −x_1. What is a start seen from the left is an end then.
+    # Seen from the right, what was a start is an end.
     asked = [
         partial(_costs_between, x[:top], p[:top], limit, low, high),
-        partial(_costs_between, x[bottom:][::-1], p[bottom:][::-1], limit, n - high, n - low, mirrored=True),
+        partial(_costs_between, x[bottom:], p[bottom:], limit, n - high, n - low, mirrored=True),
     ]
     found: dict[int, tuple[Floats, Floats]] = {}
     over_pieces(lambda one: found.update({one.start: asked[one.start]()}), 2, piece=1)
@@ -108,28 +108,28 @@ def _reached_back(x: Floats, boundary: int, limit: float) -> int:
 def _costs_between(
     x: Floats, p: Floats, limit: float, low: int, high: int, *, mirrored: bool = False
 ) -> tuple[Floats, Floats]:
-    """Least costs in nats of the prefixes that end at the boundaries low … high: as starts, and as ends."""
+    """Least costs in nats of the prefixes that end at the boundaries low … high: as starts, and as ends.
+
+    Mirrored, the values are −x_n … −x_1, and the prefixes are those of these.
+    """
     from equivoc.measure.prefix_kernels import least_costs
+    from equivoc.measure.sum_kernels import mirror
     from equivoc.measure.workplace import workplace
 
     found = []
     with workplace(len(x)) as room:
         if mirrored:
-            x = np.negative(x, out=room.values)
+            mirror(x, p, room.values, room.sums)
+            x = room.values
+        else:
+            running_sums(p, out=room.sums)
         starts, ends, _, _, _, start_cost, end_cost, _, _ = least_costs(
-            running_sums(p, out=room.sums),
-            x,
-            x,
-            limit,
-            overtaking_table(),
-            high,
-            True,
-            room.doubles,
-            room.integers,
+            room.sums, x, x, limit, overtaking_table(), high, True, room.doubles, room.integers
         )
         for boundaries, costs in ((starts, start_cost), (ends, end_cost)):
             every = np.full(high - low + 1, np.inf)
-            asked = slice(*np.searchsorted(boundaries, (low, high + 1)))
+            # of the same type: otherwise all boundaries would be converted first
+            asked = slice(*np.searchsorted(boundaries, np.array([low, high + 1], boundaries.dtype)))
             every[boundaries[asked] - low] = costs[asked]
             found.append(every)
     return found[0], found[1]

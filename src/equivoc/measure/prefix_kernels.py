@@ -20,19 +20,20 @@ import numpy as np
 
 from equivoc.measure.candidate_kernels import (
     CHUNK,
+    JUDGED_AT_ONCE,
     TRIED,
     branching,
     list_corners,
+    neighbour_slopes,
     try_nearest,
     vectorised,
 )
-from equivoc.measure.logarithm_kernels import log, phi
+from equivoc.measure.logarithm_kernels import phi
 from equivoc.measure.search_kernels import search_back, search_forward
 from equivoc.measure.turn_kernels import turns
 
 FEW = 24
 """Up to this many ends within reach, every one is tried."""
-NOT_LISTED = -1
 
 
 @vectorised
@@ -54,10 +55,7 @@ def _from_start_to_start(start_cost, start_mass, before, begin, stop, window):
 
 @vectorised
 def _to_ends(start_cost, start_mass, end_cost, end_mass, after, begin, stop, window):
-    """E for the ends begin + 1 … stop, and what the ends begin … stop − 1 have to offer to later ones.
-
-    Returns φ' of the heaviest window that starts at one of the latter: no window from there has a smaller one.
-    """
+    """E for the ends begin + 1 … stop, and what the ends begin … stop − 1 have to offer to later ones."""
     first, count = np.uintp(begin), np.uintp(stop - begin)
     next_one = np.uintp(begin + 1)
     for t in range(count):
@@ -68,15 +66,11 @@ def _to_ends(start_cost, start_mass, end_cost, end_mass, after, begin, stop, win
         end_cost[next_one + t] = v if v < end_cost[next_one + t] else end_cost[next_one + t]
     for t in range(count):
         window[t] = end_mass[np.uintp(after[first + t])] - end_mass[first + t]
-    heaviest = 0.0
-    for t in range(count):
-        heaviest = window[t] if window[t] > heaviest else heaviest
     _phi_of(window, count)
     for t in range(count):
         to = np.uintp(after[first + t])
         v = end_cost[first + t] + window[t]
         end_cost[to] = v if v < end_cost[to] else end_cost[to]
-    return -log(heaviest) - 1.0
 
 
 @vectorised
@@ -134,35 +128,38 @@ def least_costs(cum, lows, highs, limit, table, far, every_start, doubles, integ
         last -= 1
     room = _widest_block(after, last)
     window, offered = np.empty(max(room, 2 * TRIED * CHUNK)), np.empty(max(room, 2 * TRIED * CHUNK))
-    slopes = np.empty((2, room + 1))
-    corners, older_corners = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
-    source = np.empty(room, np.int32)
+    slopes, older_slopes = np.empty((2, room + 1)), np.empty((2, room + 1))
+    corner = np.empty(JUDGED_AT_ONCE, np.uint8)
+    corners, source = np.empty(room + 1, np.int32), np.empty(room, np.int32)
     known = (start_mass, end_cost, end_mass, after)
     stack = (np.empty(room + 2), np.empty(room + 2), which)
     start_cost[0] = end_cost[0] = 0.0
     older, old, new, begin = 0, 0, 1, 1
-    older_slope, older_count = 0.0, NOT_LISTED
-    slope = _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
+    after_few = True
+    _to_ends(start_cost, start_mass, end_cost, end_mass, after, 0, 1, window)
     while True:
         stop = after[new]
         if new == last and not every_start:
             begin = stop - 1
         _from_start_to_start(start_cost, start_mass, before, begin, stop, window)
-        count = NOT_LISTED
-        if new - older <= FEW or stop - begin == 1:
+        few = new - older <= FEW or stop - begin == 1
+        if few:
             _try_all(start_cost, start_mass, end_cost, end_mass, before, begin, stop)
         else:
-            if older_count == NOT_LISTED:
-                older_count = list_corners(end_cost, end_mass, older, old, older_slope, slopes, older_corners)
-            count = list_corners(end_cost, end_mass, old, new, slope, slopes, corners)
+            if after_few:
+                neighbour_slopes(end_cost, end_mass, older, old, older_slopes)
+            neighbour_slopes(end_cost, end_mass, old, new, slopes)
             try_nearest(start_cost, start_mass, end_cost, end_mass, before, begin, stop, window, offered)
-            search_back(known, older_corners, older_count, begin, stop, table, stack, source)
+            lowest, highest = start_mass[begin], start_mass[stop - 1]
+            count = list_corners(end_mass, after, older, old, older_slopes, lowest, highest, corner, corners)
+            search_back(known, corners, count, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
+            count = list_corners(end_mass, after, old, new, slopes, lowest, highest, corner, corners)
             search_forward(known, corners, count, begin, stop, table, stack, source)
             _take_best(start_cost, start_mass, end_cost, end_mass, source, begin, stop, window, offered)
         if new == last:
             return starts, ends, before, start_mass, end_mass, start_cost, end_cost, stop, new
         older, old, begin = old, new, stop
-        corners, older_corners, older_count, older_slope = older_corners, corners, count, slope
+        slopes, older_slopes, after_few = older_slopes, slopes, few
         new = min(after[new], last)
-        slope = _to_ends(start_cost, start_mass, end_cost, end_mass, after, old, new, window)
+        _to_ends(start_cost, start_mass, end_cost, end_mass, after, old, new, window)

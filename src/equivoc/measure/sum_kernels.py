@@ -1,4 +1,4 @@
-"""Sums of many probabilities. Compiled."""
+"""Running sums of many probabilities, from the left or from the right. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
@@ -16,11 +16,13 @@ def add_up(p, sums):
         sums[i + 1] = total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def sum_and_least_of(p):
-    """The sum, in any order, and the least."""
-    total, least = 0.0, p[0]
-    for i in range(np.uintp(len(p))):
-        total += p[i]
-        least = p[i] if p[i] < least else least
-    return total, least
+@njit(cache=True, nogil=True)
+def mirror(x, p, values, sums):
+    """values = −x_n … −x_1, and the running sums of their probabilities from 0 on."""
+    total = 0.0
+    sums[0] = 0.0
+    last = np.uintp(len(x) - 1)
+    for i in range(np.uintp(len(x))):
+        values[i] = -x[last - i]
+        total += p[last - i]
+        sums[i + np.uintp(1)] = total

@@ -1,4 +1,4 @@
-"""Sums of probabilities: NumPy's for a few, compiled ones for very many."""
+"""Sums of probabilities, few or very many."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from equivoc.measure.kept_memory import Floats
 from equivoc.measure.parallel import over_pieces
 from equivoc.measure.sorting import KERNELS_FROM
 
-PIECE = 1 << 16
+PIECE = 1 << 17
 
 
 def running_sums(probabilities: Floats, *, out: Floats | None = None) -> Floats:
@@ -26,15 +26,11 @@ def running_sums(probabilities: Floats, *, out: Floats | None = None) -> Floats:
 
 def sum_and_least(p: Floats) -> tuple[float, float]:
     """The sum, which is not a finite number if one of them is not, and the least of them; at least one is needed."""
-    if len(p) < KERNELS_FROM:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(p.sum()), float(p.min())
-    from equivoc.measure.sum_kernels import sum_and_least_of
-
     found = np.empty((-(-len(p) // PIECE), 2))
 
     def look(part: slice) -> None:
-        found[part.start // PIECE] = sum_and_least_of(p[part])
+        with np.errstate(over="ignore", invalid="ignore"):
+            found[part.start // PIECE] = p[part].sum(), p[part].min()
 
     over_pieces(look, len(p), piece=PIECE)
     return float(found[:, 0].sum()), float(found[:, 1].min())

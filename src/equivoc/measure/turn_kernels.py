@@ -16,81 +16,76 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-DOUBLES, INTEGERS = 4, 8
+DOUBLES, INTEGERS = 4, 7
 """How many rows of room for n + 2 doubles and 32-bit integers the search for n items takes. Callers bring it: where it
 is large, memory that NumPy asks for comes in larger pages, which takes a tenth of the time."""
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _step(lows, highs, limit, starts, ends, reached_from, reached_at, i, k, r, moving):
-    """Move the window's right end i or its left end k by one. r counts turns; ``moving``: did the left end move last?
+def _step(lows, highs, limit, within, beyond, i, k):
+    """Move the window's right end i or its left end k by one.
 
-    It writes all it might have to write: a branch that depends on the data costs more.
+    It writes what it might have to write: a branch that depends on the data costs more.
     """
-    one = np.uintp(1)
     out_of_reach = np.uintp(lows[i] - highs[k] > limit)
-    r += out_of_reach & (one - moving)
-    reached_from[k] = r
-    reached_at[i + one] = r
-    k += out_of_reach
-    i += one - out_of_reach
-    starts[r] = k
-    ends[r + one] = i
-    return i, k, r, out_of_reach
+    within[i] = k
+    beyond[k] = i
+    return i + (np.uintp(1) - out_of_reach), k + out_of_reach
 
 
 @njit(cache=True, nogil=True)
-def _first_within(lows, highs, limit, boundary):
-    """The boundary from which the longest window that ends at ``boundary`` starts."""
-    low, high = 0, max(boundary - 1, 0)
+def _first_within(lows, highs, limit, item):
+    """The first item that a window which ends with ``item`` covers."""
+    low, high = 0, item
     while low < high:
         middle = (low + high) // 2
-        if lows[boundary - 1] - highs[middle] > limit:
+        if lows[item] - highs[middle] > limit:
             low = middle + 1
         else:
             high = middle
+    return np.uintp(low)
+
+
+@njit(cache=True, nogil=True)
+def _first_beyond(lows, highs, limit, item):
+    """The first item that a window which starts with ``item`` does not reach."""
+    low, high = item + 1, len(lows)
+    while low < high:
+        middle = (low + high) // 2
+        if lows[middle] - highs[item] > limit:
+            high = middle
+        else:
+            low = middle + 1
     return low
 
 
 @njit(cache=True, nogil=True)
-def _slide(lows, highs, limit, starts, ends, reached_from, reached_at, later_starts, later_ends):
-    """Fill both lists; the last turn. ``reached_from[j]``: the turn whose end a window from boundary j reaches;
-    ``reached_at[i]``: the turn whose start a window that ends at boundary i can begin at.
+def _slide(lows, highs, limit, within, beyond):
+    """``within[i]``: the first item that a window which ends with item i covers; ``beyond[k]``: the first one that a
+    window which starts with item k does not reach.
 
     An item is a value, or a group of neighbouring values from ``lows[i]`` to ``highs[i]``; a window covers a run of
-    groups when it touches the first and the last one. Two windows slide at the same time, the second from the middle
-    on, because a step has to wait for the one before it; the second one's turns are numbered afterwards.
+    groups when it touches the first and the last one. Three windows slide at the same time, each over a third of the
+    items, because a step has to wait for the one before it.
     """
-    n, half, nought = np.uintp(len(lows)), np.uintp(len(lows) // 2), np.uintp(0)
-    middle = np.uintp(_first_within(lows, highs, limit, len(lows) // 2))
-    starts[0] = 0
-    ends[0] = 0
-    ends[1] = 0
-    later_ends[1] = half
-    i, k, r, moving = nought, nought, nought, nought
-    i2, k2, r2, moving2 = half, middle, nought, nought
-    while i < half and i2 < n:
-        i, k, r, moving = _step(lows, highs, limit, starts, ends, reached_from, reached_at, i, k, r, moving)
-        i2, k2, r2, moving2 = _step(
-            lows, highs, limit, later_starts, later_ends, reached_from, reached_at, i2, k2, r2, moving2
-        )
-    while i < half:
-        i, k, r, moving = _step(lows, highs, limit, starts, ends, reached_from, reached_at, i, k, r, moving)
-    while i2 < n:
-        i2, k2, r2, moving2 = _step(
-            lows, highs, limit, later_starts, later_ends, reached_from, reached_at, i2, k2, r2, moving2
-        )
-    turn, last = np.int64(r), np.int64(r + r2) + 1
-    starts[turn + 1 : last] = later_starts[1 : last - turn]
-    ends[turn + 1 : last] = later_ends[1 : last - turn]
-    starts[last] = ends[last] = len(lows)
-    for boundary in range(half + np.uintp(1), n + np.uintp(1)):
-        reached_at[boundary] += turn
-    for boundary in range(middle, k2):
-        reached_from[boundary] += turn
-    reached_from[middle] = turn + 1  # the first window came by as well
-    reached_from[np.int64(k2) : len(lows) + 1] = last
-    return last
+    n = len(lows)
+    i, i2, i3 = np.uintp(0), np.uintp(n // 3), np.uintp(2 * n // 3)
+    k, k2, k3 = np.uintp(0), _first_within(lows, highs, limit, n // 3), _first_within(lows, highs, limit, 2 * n // 3)
+    end, end2, end3, met, met2 = i2, i3, np.uintp(n), k2, k3
+    while i < end and i2 < end2 and i3 < end3:
+        i, k = _step(lows, highs, limit, within, beyond, i, k)
+        i2, k2 = _step(lows, highs, limit, within, beyond, i2, k2)
+        i3, k3 = _step(lows, highs, limit, within, beyond, i3, k3)
+    while i < end:
+        i, k = _step(lows, highs, limit, within, beyond, i, k)
+    while i2 < end2:
+        i2, k2 = _step(lows, highs, limit, within, beyond, i2, k2)
+    while i3 < end3:
+        i3, k3 = _step(lows, highs, limit, within, beyond, i3, k3)
+    beyond[k:met], beyond[k2:met2], beyond[k3 : n + 1] = end, end2, n
+    # Where one window stopped another one had come by already.
+    beyond[met] = _first_beyond(lows, highs, limit, np.int64(met))
+    beyond[met2] = _first_beyond(lows, highs, limit, np.int64(met2))
 
 
 @njit(cache=True, nogil=True)
@@ -101,18 +96,27 @@ def turns(lows, highs, cum, limit, doubles, integers):
     ``before[a]``, the last end before starts[a], and ``after[b]``, the first start after ends[b]. A window
     that ends at starts[a] can begin at starts[before[a]]; one that starts at ends[b] can reach ends[after[b]].
     """
-    n = len(lows)
-    starts, ends, reached_from, reached_at = integers[0], integers[1], integers[2], integers[3]
-    last = _slide(lows, highs, limit, starts, ends, reached_from, reached_at, integers[4], integers[5])
-    before, after = integers[6], integers[7]
+    n, one = len(lows), np.uintp(1)
+    starts, ends, before, after = integers[0], integers[1], integers[2], integers[3]
+    within, beyond, turns_until = integers[4], integers[5], integers[6]
     start_mass, end_mass = doubles[0], doubles[1]
-    before[0] = -1
+    _slide(lows, highs, limit, within, beyond)
+    turn = one
+    turns_until[0] = 0
+    for i in range(one, np.uintp(n)):
+        ends[turn] = i
+        turn += np.uintp(within[i] != within[i - one])
+        turns_until[i] = turn - one
+    last = np.int64(turn)
+    ends[0], ends[last], within[n], turns_until[n] = 0, n, n, last
+    starts[0], before[0], after[0] = 0, -1, 1
     start_mass[0] = end_mass[0] = 0.0
-    after[0] = 1
-    for r in range(np.uintp(1), np.uintp(last + 1)):
-        start, end = np.uintp(starts[r]), np.uintp(ends[r])
-        start_mass[r], end_mass[r] = cum[start], cum[end]
-        before[r], after[r] = reached_at[start], reached_from[end]
+    for r in range(one, np.uintp(last + 1)):
+        end = np.uintp(ends[r])
+        start = np.uintp(within[end])
+        starts[r], start_mass[r], end_mass[r] = start, cum[start], cum[end]
+        before[r] = turns_until[start - one]
+        after[r] = turns_until[np.uintp(beyond[end])]
     after[last] = last + 1
     start_mass[last + 1] = end_mass[last + 1] = cum[n]
     return starts[: last + 1], ends[: last + 1], start_mass, end_mass, before[: last + 1], after[: last + 1]

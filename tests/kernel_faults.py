@@ -72,29 +72,30 @@ FAULTS = [
         "np.uintp((lows[i] - highs[k] >= limit) & (k < i))",
     ),
     Fault(
-        "turns: the second window starts one too far left",
+        "turns: the later windows start one too far left",
         TURNS,
-        "        if lows[boundary - 1] - highs[middle] > limit:\n            low = middle + 1",
-        "        if lows[boundary - 1] - highs[middle + 1] > limit:\n            low = middle + 1",
+        "        if lows[item] - highs[middle] > limit:\n            low = middle + 1",
+        "        if lows[item] - highs[middle + 1] > limit:\n            low = middle + 1",
     ),
     Fault(
-        "turns: the second window's are not renumbered",
+        "turns: where a window stopped, another one's number is lost",
         TURNS,
-        "reached_at[boundary] += turn",
-        "reached_at[boundary] += 0",
+        "beyond[met] = _first_beyond(lows, highs, limit, np.int64(met))",
+        "beyond[met] = beyond[met]",
     ),
     Fault(
-        "turns: the first window's number where the second began",
+        "turns: what a window left behind when it stopped",
         TURNS,
-        "reached_from[middle] = turn + 1 ",
-        "reached_from[middle] = turn ",
+        "beyond[k:met], beyond[k2:met2], beyond",
+        "beyond[k:k], beyond[k2:met2], beyond",
     ),
     Fault(
-        "turns: boundaries from which the last value is reached",
+        "turns: items from which the last one is reached",
         TURNS,
-        "reached_from[np.int64(k2) : len(lows) + 1] = last",
-        "reached_from[np.int64(k2) + 1 : len(lows) + 1] = last",
+        "beyond[k3 : n + 1]",
+        "beyond[k3 + np.uintp(1) : n + 1]",
     ),
+    Fault("turns: the end at a start is before it", TURNS, "turns_until[start - one]", "turns_until[start]"),
     Fault(
         "best window: a difference equal to the limit is left out",
         WINDOW,
@@ -187,8 +188,8 @@ FAULTS = [
     Fault(
         "candidates: flat corners are left out",
         CANDIDATES,
-        "(steepest[t] < flattest[t])",
-        "(steepest[t] + 0.5 < flattest[t])",
+        "(low < high)",
+        "(low + 0.5 < high)",
     ),
     Fault(
         "candidates: only two of the newest ends are tried",
@@ -205,15 +206,39 @@ FAULTS = [
     Fault(
         "candidates: ends that lead by a heavy window are left out",
         CANDIDATES,
-        "(flattest[t] > least_slope)",
-        "(flattest[t] > least_slope + 1.0)",
+        "(high > least)",
+        "(high > least + 1.0)",
+    ),
+    Fault(
+        "candidates: ends that lead by a light window are left out",
+        CANDIDATES,
+        "(low < most)",
+        "(low < most - 1.0)",
+    ),
+    Fault(
+        "candidates: the heaviest window of the last end for all",
+        CANDIDATES,
+        "end_mass[after[final]]) - end_mass[first]",
+        "end_mass[after[final]]) - end_mass[final]",
+    ),
+    Fault(
+        "candidates: the lightest window of the first end for all",
+        CANDIDATES,
+        "lowest - end_mass[final]",
+        "lowest - end_mass[first]",
+    ),
+    Fault(
+        "candidates: windows without mass lead nowhere",
+        CANDIDATES,
+        "-log(max(heaviest, LEAST_MASS)) - 1.0",
+        "-log(heaviest) - 1.0 if heaviest > 0.0 else np.inf",
     ),
     # The costs of prefixes.
     Fault(
         "the block reaches one end too far",
         PREFIX,
-        "new = min(after[new], last)\n        slope",
-        "new = min(after[new] + 1, last)\n        slope",
+        "new = min(after[new], last)\n        _to_ends",
+        "new = min(after[new] + 1, last)\n        _to_ends",
     ),
     Fault(
         "from an end to an end: not at all",
@@ -260,8 +285,8 @@ FAULTS = [
     Fault(
         "halves: prefixes end too early",
         "entropy.py",
-        "overtaking_table(),\n            high,",
-        "overtaking_table(),\n            low,",
+        "overtaking_table(), high, True",
+        "overtaking_table(), low, True",
     ),
     Fault(
         "halves: starts and ends not exchanged",
@@ -399,12 +424,6 @@ FAULTS = [
         "> ALL_BITS >> width",
         "> ALL_BITS >> (width - np.uint64(1))",
     ),
-    Fault(
-        "sorting: the other bits run into the leading ones",
-        SORTING,
-        "(np.uint64(1) << shift) - np.uint64(1)",
-        "(np.uint64(1) << shift) >> np.uint64(1)",
-    ),
     Fault("sorting: of equal values, the last one first", SORTING, "x[k - 1] > value", "x[k - 1] >= value"),
     Fault(
         "sorting: values move, their probabilities stay",
@@ -413,14 +432,14 @@ FAULTS = [
         "into_x[i], into_p[i] = x[j], p[i]",
     ),
     Fault("sorting: ascending at first is ascending", "sorting.py", " and _in_order(x):", ":"),
+    Fault("sorting: coarse words are not mended", SORTING, "if _rising(into_x):", "if True:"),
+    Fault("sorting: equal values are distinct", SORTING, "<= x[i]", "< x[i]"),
+    Fault("sorting: what cannot be mended stays", "sorting.py", "if not in_order:", "if False:"),
     Fault(
-        "sorting: coarse words are not mended", SORTING, "falls += x[i + np.uintp(1)] < x[i]", "falls += 0"
-    ),
-    Fault(
-        "sorting: the other bits are forgotten",
-        "sorting.py",
-        "_by_bits(into_x, into_p, x, p, leading=False)",
-        "x[:], p[:] = into_x, into_p",
+        "sorting: the last few are not counted",
+        SORTING,
+        "np.uintp(min(CHUNK, len(bits) - begin))",
+        "np.uintp(min(CHUNK, len(bits) - begin - 1))",
     ),
     Fault(
         "sorting: pieces give to a bucket in any order",
@@ -434,6 +453,8 @@ FAULTS = [
         "        total += p[i]\n        sums[i + 1] = total\n",
         "        sums[i + 1] = total\n        total += p[i]\n",
     ),
+    Fault("sums: mirrored values are not", SUMS, "-x[last - i]", "x[last - i]"),
+    Fault("sums: mirrored values with the probabilities of the others", SUMS, "p[last - i]", "p[i]"),
     # Many rows.
     Fault(
         "lanes: areas one step off",

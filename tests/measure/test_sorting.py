@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
+from threading import Barrier, current_thread, main_thread
+from time import sleep
 
 import numpy as np
 import pytest
@@ -15,6 +20,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from equivoc.errors import InputError
 from equivoc.measure import parallel, sorting, sums
 from equivoc.measure.distribution import Distribution
 from equivoc.measure.parallel import over_pieces
@@ -144,6 +150,16 @@ def test_equal_values_are_merged(data: st.DataObject, bucket: int, cores: int) -
     assert merged.probabilities.tolist() == pytest.approx(sums, rel=1e-15)
 
 
+@pytest.mark.parametrize("bad", [math.nan, math.copysign(math.nan, -1.0), math.inf, -math.inf])
+@pytest.mark.parametrize("kind", ["random", "few distinct", "neighbours between outliers", "descending"])
+@pytest.mark.parametrize("place", [0, 1700, N - 1])
+def test_a_value_that_is_not_finite_is_found_after_sorting(place: int, kind: str, bad: float) -> None:
+    x = VALUES[kind](np.random.default_rng(5))
+    x[place] = bad
+    with kernels(bucket=700, cores=2), pytest.raises(InputError, match=rf"values\[{place}\] is -?(nan|inf)"):
+        Distribution.of(x, np.full(N, 1 / N))
+
+
 @given(st.lists(st.floats(0, 1)))
 def test_running_sums_are_added_from_the_left(p: list[float]) -> None:
     expected = list(accumulate(p, initial=0.0))
@@ -190,3 +206,45 @@ def test_what_goes_wrong_in_a_piece_comes_to_light(bad: int) -> None:
 
     with kernels(bucket=1, cores=3), pytest.raises(ArithmeticError, match=f"piece {bad}"):
         over_pieces(work, 6, piece=1)
+
+
+@pytest.mark.parametrize("failing", ["caller", "other"])
+def test_after_a_failure_nobody_is_at_work_and_no_piece_is_begun(failing: str) -> None:
+    begun: list[int] = []
+    both_began = Barrier(2)
+    at_work: set[int] = set()
+
+    def work(part: slice) -> None:
+        begun.append(part.start)
+        at_work.add(part.start)
+        both_began.wait(timeout=10)
+        if (current_thread() is main_thread()) == (failing == "caller"):
+            at_work.remove(part.start)
+            raise ArithmeticError
+        sleep(0.05)
+        at_work.remove(part.start)
+
+    with kernels(bucket=1, cores=2), pytest.raises(ArithmeticError):
+        over_pieces(work, 100, piece=1)
+    assert sorted(begun) == [0, 1]
+    assert at_work == set()
+
+
+IN_A_FORK = """
+import os
+import numpy as np
+import equivoc as eq
+
+n = 200_000
+x, p = np.random.default_rng(0).random(n), np.full(n, 1 / n)
+before = eq.entropy_at(x, p, 0.01)
+child = os.fork()
+if child == 0:
+    os._exit(0 if eq.entropy_at(x, p, 0.01) == before else 3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    subprocess.run([sys.executable, "-c", IN_A_FORK], check=True, timeout=120)

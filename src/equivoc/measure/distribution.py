@@ -74,12 +74,13 @@ class Distribution:
         if _check_probabilities(p) == 0.0:
             _check_finite("values", x)
             x, p = x[p > 0], p[p > 0]
-        if not (_rising(x[:FIRST_FEW]) and _rising(x)):
+        distinct = _rising(x[:FIRST_FEW]) and _rising(x)
+        if not distinct:
             x, p, distinct = sorted_pairs(x, p, memory=memory)
-            if not distinct:
-                x, p = _merged(x, p)
         if not (isfinite(x[0]) and isfinite(x[-1])):  # else what is in order between them is finite as well
             _check_finite("values", given)
+        if not distinct:
+            x, p = _merged(x, p)
         check_spread(x)
         return cls(x, p)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -43,18 +43,26 @@ def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> 
     """Call ``work`` on consecutive slices of 0 … length; several at a time where there are several.
 
     The caller's thread takes part, and whichever is free takes the next slice: a thread that is slow to start delays
-    nothing.
+    nothing. When something goes wrong nobody takes another slice, and nobody is still at work on return.
     """
     slices = [slice(begin, min(begin + piece, length)) for begin in range(0, length, piece)]
     waiting = iter(slices)
 
     def take() -> None:
-        for part in waiting:
-            work(part)
+        try:
+            for part in waiting:
+                work(part)
+        except BaseException:
+            for _ in waiting:
+                pass
+            raise
 
     others = min(cores(), len(slices)) - 1
     coming = [_threads().submit(take) for _ in range(others)]
-    take()
-    for done in coming:
-        if not done.cancel():
-            done.result()
+    try:
+        take()
+    finally:
+        started = [done for done in coming if not done.cancel()]
+        wait(started)
+    for done in started:
+        done.result()

@@ -50,9 +50,7 @@ def sorted_pairs(
 
         def sort(part: slice) -> None:
             for bucket in buckets[part]:
-                rising.append(
-                    _sort(spread_x[bucket], spread_p[bucket], sorted_x[bucket], sorted_p[bucket])
-                )
+                rising.append(_sort(spread_x[bucket], spread_p[bucket], sorted_x[bucket], sorted_p[bucket]))
 
         over_pieces(sort, len(buckets), piece=1)
     return sorted_x, sorted_p, all(rising)

@@ -70,7 +70,11 @@ def _slide(lows, highs, limit, within, beyond):
     """
     n = len(lows)
     i, i2, i3 = np.uintp(0), np.uintp(n // 3), np.uintp(2 * n // 3)
-    k, k2, k3 = np.uintp(0), _first_within(lows, highs, limit, n // 3), _first_within(lows, highs, limit, 2 * n // 3)
+    k, k2, k3 = (
+        np.uintp(0),
+        _first_within(lows, highs, limit, n // 3),
+        _first_within(lows, highs, limit, 2 * n // 3),
+    )
     end, end2, end3, met, met2 = i2, i3, np.uintp(n), k2, k3
     while i < end and i2 < end2 and i3 < end3:
         i, k = _step(lows, highs, limit, within, beyond, i, k)

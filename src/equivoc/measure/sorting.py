@@ -113,7 +113,8 @@ def _sort(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> bool:
         words.sort()
         rising, in_order = arrange(words, mask, x, p, into_x, into_p)
     if not in_order:
-        order = np.argsort(x, kind="stable")
+        bits = x.view(np.int64)  # as in place_of, which has an order for what is not a number as well
+        order = np.argsort(np.where(bits >= 0, bits, np.iinfo(np.int64).min - bits), kind="stable")
         np.take(x, order, out=into_x)
         np.take(p, order, out=into_p)
     return bool(rising)

@@ -6,8 +6,8 @@ where that closes most of the gap for its work; once the gap is not far from wha
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from equivoc.measure.area_bounds import Bounds
 from equivoc.measure.breakpoints import jumps
 from equivoc.measure.distribution import Distribution, Floats
 from equivoc.measure.entropy import NATS_PER_BIT
-from equivoc.measure.parallel import cores
+from equivoc.measure.parallel import all_of
 
 MOST_JUMPS = 6_000
 """Up to about so many jumps, following all of them is faster than closing in on the area."""
@@ -101,25 +101,23 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
     bounds = Bounds(distribution)
     intervals = [bounds.whole]
     planned = False
-    with ThreadPoolExecutor(cores()) as pool:
-        while True:
-            figures = np.array([i.figures for i in intervals])
-            low, gap = figures[:, :2].sum(axis=0).tolist()
-            wanted = 0.99 * tolerance * low
-            if gap <= tolerance * low:
-                break
-            plan = gap < PLAN_FROM * wanted and not planned
-            planned = planned or plan
-            parts = _cuts(figures, wanted, plan=plan)
-            parts[figures[:, 2] <= bounds.spread * FINEST] = 1
-            if parts.max() == 1:
-                break
-            costly_first = np.argsort(-figures[:, 3] * parts, kind="stable").tolist()
-            coming = {
-                t: pool.submit(bounds.cut, intervals[t], int(parts[t])) for t in costly_first if parts[t] > 1
-            }
-            cut = {t: one.result() for t, one in coming.items()}
-            intervals = [part for t, i in enumerate(intervals) for part in cut.get(t, [i])]
+    while True:
+        figures = np.array([i.figures for i in intervals])
+        low, gap = figures[:, :2].sum(axis=0).tolist()
+        wanted = 0.99 * tolerance * low
+        if gap <= tolerance * low:
+            break
+        plan = gap < PLAN_FROM * wanted and not planned
+        planned = planned or plan
+        parts = _cuts(figures, wanted, plan=plan)
+        parts[figures[:, 2] <= bounds.spread * FINEST] = 1
+        if parts.max() == 1:
+            break
+        costly_first = np.argsort(-figures[:, 3] * parts, kind="stable")
+        asked = costly_first[parts[costly_first] > 1].tolist()
+        cut = all_of([partial(bounds.cut, intervals[t], int(parts[t])) for t in asked])
+        instead = dict(zip(asked, cut, strict=True))
+        intervals = [part for t, i in enumerate(intervals) for part in instead.get(t, [i])]
     ends = np.array([i.right for i in intervals])
     lows = np.maximum.accumulate(np.array([i.low for i in intervals])[::-1])[::-1]
     return CertifiedArea(

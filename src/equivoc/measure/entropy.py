@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from equivoc.measure.distribution import Distribution, Floats, one_tolerance
 from equivoc.measure.kept_memory import room
 from equivoc.measure.overtaking import overtaking_table
-from equivoc.measure.parallel import cores, over_pieces
+from equivoc.measure.parallel import all_of, cores
 from equivoc.measure.sums import running_sums
 
 NATS_PER_BIT = log(2.0)
@@ -71,15 +71,10 @@ def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
     low = (middle + int(np.searchsorted(x, x[middle] - limit))) // 2
     high = _reached(x, low, limit)
     top, bottom = _reached(x, high, limit), _reached_back(x, low, limit)
-
-    # Seen from the right, what was a start is an end.
-    asked = [
-        partial(_costs_between, x[:top], p[:top], limit, low, high),
-        partial(_costs_between, x[bottom:], p[bottom:], limit, n - high, n - low, mirrored=True),
-    ]
-    found: dict[int, tuple[Floats, Floats]] = {}
-    over_pieces(lambda one: found.update({one.start: asked[one.start]()}), 2, piece=1)
-    (start_cost, end_cost), (mirrored_start_cost, mirrored_end_cost) = found[0], found[1]
+    prefixes = partial(_costs_between, x[:top], p[:top], limit, low, high)
+    suffixes = partial(_costs_between, x[bottom:], p[bottom:], limit, n - high, n - low, mirrored=True)
+    (start_cost, end_cost), (mirrored_start_cost, mirrored_end_cost) = all_of([prefixes, suffixes])
+    # What is a start seen from the left is an end seen from the right.
     return float(
         min((start_cost + mirrored_end_cost[::-1]).min(), (end_cost + mirrored_start_cost[::-1]).min())
     )

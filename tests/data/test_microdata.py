@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata, read
+from equivoc.errors import InputError
 
 Make = Callable[[dict[str, list[Any]]], Any]
 KEYS = ["age", "sex", "born", "member", "score"]
@@ -57,6 +58,18 @@ FRAME_TYPES = {
     "csv": pd.DataFrame,
     "parquet": pd.DataFrame,
 }
+
+
+def test_with_no_key_known_there_is_one_class_and_no_column() -> None:
+    table = pa.table({"sex": ["F", "M"], "salary": [12, 27]})
+    for frame in (table.to_pandas(), pl.DataFrame(table), table):
+        everyone = Microdata(frame, confidential="salary", keys=["sex"]).classes([])
+        assert len(everyone) == 1
+        assert list(everyone.keys.columns) == []
+    relation = Microdata(duckdb.from_arrow(table), confidential="salary", keys=["sex"]).classes([])
+    assert len(relation) == 1
+    with pytest.raises(InputError, match="know a key"):
+        _ = relation.keys
 
 
 def test_every_kind_gives_the_same_people(make: Make) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 import equivoc as eq
 
-PACKAGE = Path(eq.__file__).parent
 HEAVY = {"numba", "duckdb", "pandas", "polars", "pyarrow", "scipy", "sqlglot"}
 
 
@@ -91,14 +89,3 @@ def test_importing_loads_nothing_heavy() -> None:
     code = "import sys, equivoc, equivoc.datasets; equivoc.datasets.names(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert not HEAVY & set(done.stdout.split())
-
-
-def test_imports_go_down() -> None:
-    for path in (PACKAGE / "datasets").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module]
-            for name in names:
-                if name.startswith("equivoc."):
-                    assert name.split(".")[1] in {"datasets", "data", "errors"}, f"{path.name} imports {name}"

@@ -242,6 +242,10 @@ def _cast_columns(table: pa.Table, kinds: dict[str, Any]) -> pa.Table:
 def _to_relation(table: pa.Table) -> Any:
     import duckdb
 
+    if not table.num_columns:
+        raise InputError(
+            "no key is known, and a DuckDB relation without columns cannot be; know a key, or give another frame."
+        )
     return duckdb.from_arrow(table)
 
 

@@ -72,10 +72,10 @@ FAULTS = [
         "np.uintp((lows[i] - highs[k] >= limit) & (k < i))",
     ),
     Fault(
-        "turns: the later windows start one too far left",
+        "turns: the later windows start one too far right",
         TURNS,
-        "        if lows[item] - highs[middle] > limit:\n            low = middle + 1",
-        "        if lows[item] - highs[middle + 1] > limit:\n            low = middle + 1",
+        "return np.uintp(low)",
+        "return np.uintp(min(low + 1, item))",
     ),
     Fault(
         "turns: where a window stopped, another one's number is lost",

@@ -291,8 +291,14 @@ FAULTS = [
     Fault(
         "halves: starts and ends not exchanged",
         "entropy.py",
-        "(start_cost + mirrored_end_cost[::-1])",
-        "(start_cost + mirrored_start_cost[::-1])",
+        "least_meeting(*starts, *mirrored_ends, n)",
+        "least_meeting(*starts, *mirrored_starts, n)",
+    ),
+    Fault(
+        "halves: a prefix and a suffix that overlap by one",
+        PARTITION,
+        "n - mirrored[t] == boundaries[a]",
+        "n - mirrored[t] <= boundaries[a] + 1",
     ),
     # Every jump.
     Fault(
@@ -431,7 +437,14 @@ FAULTS = [
         "into_x[i], into_p[i] = x[j], p[j]",
         "into_x[i], into_p[i] = x[j], p[i]",
     ),
-    Fault("sorting: ascending at first is ascending", "sorting.py", " and _in_order(x):", ":"),
+    Fault("sorting: ascending at first is ascending", "sorting.py", "if _in_order(x, above):", "if True:"),
+    Fault("sorting: in order is distinct", "sorting.py", "above is np.greater,", "True,"),
+    Fault(
+        "sorting: a sum without the first piece",
+        "sorting.py",
+        "sum_and_least[:, 0].sum()",
+        "sum_and_least[1:, 0].sum()",
+    ),
     Fault("sorting: coarse words are not mended", SORTING, "if _rising(into_x):", "if True:"),
     Fault("sorting: equal values are distinct", SORTING, "<= x[i]", "< x[i]"),
     Fault("sorting: what cannot be mended stays", "sorting.py", "if not in_order:", "if False:"),

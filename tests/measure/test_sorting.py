@@ -92,12 +92,14 @@ def kernels(*, bucket: int, cores: int) -> Iterator[None]:
 
 def assert_sorted_as_by_a_stable_sort(x: Floats, p: Floats) -> None:
     before = x.tobytes(), p.tobytes()
-    sorted_x, sorted_p, distinct = sorted_pairs(x, p)
+    pairs = sorted_pairs(x, p)
     order = np.argsort(x, kind="stable")
-    assert sorted_x.tobytes() == x[order].tobytes()  # −0.0 is not 0.0 here
-    assert sorted_p.tobytes() == p[order].tobytes()
+    assert pairs.values.tobytes() == x[order].tobytes()  # −0.0 is not 0.0 here
+    assert pairs.probabilities.tobytes() == p[order].tobytes()
     assert (x.tobytes(), p.tobytes()) == before
-    assert not distinct or len(set(x.tolist())) == len(x)
+    assert not pairs.distinct or len(set(x.tolist())) == len(x)
+    assert pairs.least == p.min()
+    assert pairs.total == pytest.approx(math.fsum(p.tolist()), rel=1e-13)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3])

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.sorting import FIRST_FEW, sorted_pairs
-from equivoc.measure.sums import running_sums, sum_and_least
+from equivoc.measure.sorting import sorted_pairs
+from equivoc.measure.sums import running_sums
 
 Floats = NDArray[np.float64]
 
@@ -65,29 +65,28 @@ class Distribution:
         ``memory`` gives room for so many doubles, where many pairs have to be sorted.
         Raises InputError, naming the argument, the position and the offending value.
         """
-        x = given = _floats("values", values)
-        p = _floats("probabilities", probabilities)
-        if len(x) != len(p):
-            raise InputError(f"values has {len(x)} entries but probabilities has {len(p)}; give one each.")
-        if len(x) == 0:
+        given_x, given_p = _floats("values", values), _floats("probabilities", probabilities)
+        if len(given_x) != len(given_p):
+            raise InputError(
+                f"values has {len(given_x)} entries but probabilities has {len(given_p)}; give one each."
+            )
+        if len(given_x) == 0:
             raise InputError("values is empty; give at least one value with its probability.")
-        if _check_probabilities(p) == 0.0:
-            _check_finite("values", x)
-            x, p = x[p > 0], p[p > 0]
-        distinct = _rising(x[:FIRST_FEW]) and _rising(x)
-        if not distinct:
-            x, p, distinct = sorted_pairs(x, p, memory=memory)
+        pairs = sorted_pairs(given_x, given_p, memory=memory)
+        x, p = pairs.values, pairs.probabilities
+        _check_probabilities(given_p, pairs.total, pairs.least)
         if not (isfinite(x[0]) and isfinite(x[-1])):  # else what is in order between them is finite as well
-            _check_finite("values", given)
-        if not distinct:
+            _check_finite("values", given_x)
+        if pairs.least == 0.0:
+            x, p = x[p > 0], p[p > 0]
+        if not pairs.distinct:
             x, p = _merged(x, p)
         check_spread(x)
         return cls(x, p)
 
 
-def _check_probabilities(p: Floats) -> float:
-    """The least one, or InputError."""
-    total, least = sum_and_least(p)
+def _check_probabilities(p: Floats, total: float, least: float) -> None:
+    """InputError unless these numbers, of which the sum and the least are known, are probabilities."""
     if not isfinite(total):
         _check_finite("probabilities", p)
     if least < 0:
@@ -98,7 +97,6 @@ def _check_probabilities(p: Floats) -> float:
             f"probabilities sum to {total:.12g}, not to 1 (within {SUM_TOLERANCE:g}); "
             "divide them by their sum if they are weights."
         )
-    return least
 
 
 def check_spread(ascending: Floats) -> None:
@@ -108,10 +106,6 @@ def check_spread(ascending: Floats) -> None:
         raise InputError(
             f"values reach from {low:g} to {high:g}; a spread above {LARGEST_SPREAD:g} cannot be measured."
         )
-
-
-def _rising(x: Floats) -> bool:
-    return bool((x[1:] > x[:-1]).all())
 
 
 def _merged(x: Floats, p: Floats) -> tuple[Floats, Floats]:

@@ -21,6 +21,19 @@ def least_cost(cum, lows, highs, limit, table):
 
 
 @branching
+def least_meeting(boundaries, costs, mirrored, mirrored_costs, n):
+    """The least cost of a prefix and a suffix that meet. Suffixes are known by how many of the n items they hold."""
+    least = np.inf
+    t = len(mirrored) - 1
+    for a in range(len(boundaries)):
+        while t >= 0 and n - mirrored[t] < boundaries[a]:
+            t -= 1
+        if t >= 0 and n - mirrored[t] == boundaries[a]:
+            least = min(least, costs[a] + mirrored_costs[t])
+    return least
+
+
+@branching
 def least_partition(cum, lows, highs, limit, table):
     """H in nats, and the boundaries of an optimal partition, from the last to 0."""
     doubles, integers = np.empty((DOUBLES, len(lows) + 2)), np.empty((INTEGERS, len(lows) + 2), np.int32)

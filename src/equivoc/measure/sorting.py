@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +11,8 @@ from numpy.typing import NDArray
 
 from equivoc.measure.kept_memory import Floats, room
 from equivoc.measure.parallel import cores, over_pieces
+from equivoc.measure.sums import KERNELS_FROM, sum_and_least
 
-KERNELS_FROM = 1 << 17
-"""Below this many pairs, which a core can keep near itself, NumPy alone is as fast."""
 FIRST_FEW = 1000
 """Values that are in no order are told by so many."""
 BUCKET = 40_000
@@ -23,29 +23,43 @@ OUTLIERS = 1 / 64
 """This share of the sample at either end does not widen the bins."""
 
 
-def sorted_pairs(
-    x: Floats, p: Floats, *, memory: Callable[[int], Floats] = np.empty
-) -> tuple[Floats, Floats, bool]:
-    """``x`` in ascending order and ``p`` along with it, always in the same way. True if no value occurs twice for sure.
+@dataclass(frozen=True, eq=False)
+class SortedPairs:
+    """Values in ascending order with their probabilities, and what was noticed on the way."""
+
+    values: Floats
+    probabilities: Floats
+    distinct: bool
+    """True if each value is above the one before; False if that is not known."""
+    total: float
+    """The sum of the probabilities; not a finite number if one of them is not."""
+    least: float
+    """The least probability."""
+
+
+def sorted_pairs(x: Floats, p: Floats, *, memory: Callable[[int], Floats] = np.empty) -> SortedPairs:
+    """``x`` in ascending order and ``p`` along with it, always in the same way. At least one pair is needed.
 
     The pairs are spread over buckets, each with values above those of the last. Within a bucket NumPy sorts words that
     hold a value's leading bits and its index: it sorts whole numbers several times faster than it sorts indices.
 
-    >>> x, p, _ = sorted_pairs(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.2, 0.3]))
-    >>> x.tolist(), p.tolist()
+    >>> pairs = sorted_pairs(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.2, 0.3]))
+    >>> pairs.values.tolist(), pairs.probabilities.tolist()
     ([1.0, 2.0, 3.0], [0.2, 0.3, 0.5])
     """
+    if _in_order(x[:FIRST_FEW], np.greater_equal):
+        for above in (np.greater, np.greater_equal):
+            if _in_order(x, above):
+                return SortedPairs(x, p, above is np.greater, *sum_and_least(p))
     if len(x) < KERNELS_FROM:
         order = np.argsort(x)
-        return x[order], p[order], False
-    if _in_order(x[:FIRST_FEW]) and _in_order(x):
-        return x, p, False
+        return SortedPairs(x[order], p[order], False, *sum_and_least(p))
     n = len(x)
     sorted_x, sorted_p = memory(n), memory(n)
     rising: list[bool] = []
     with room(2 * n) as spread:
         spread_x, spread_p = spread[:n], spread[n:]
-        ends = _spread(x, p, spread_x, spread_p)
+        ends, total, least = _spread(x, p, spread_x, spread_p)
         buckets = [slice(begin, end) for begin, end in pairwise([0, *ends.tolist()]) if begin < end]
 
         def sort(part: slice) -> None:
@@ -53,15 +67,15 @@ def sorted_pairs(
                 rising.append(_sort(spread_x[bucket], spread_p[bucket], sorted_x[bucket], sorted_p[bucket]))
 
         over_pieces(sort, len(buckets), piece=1)
-    return sorted_x, sorted_p, all(rising)
+    return SortedPairs(sorted_x, sorted_p, all(rising), total, least)
 
 
-def _in_order(x: Floats) -> bool:
-    return bool((x[1:] >= x[:-1]).all())
+def _in_order(x: Floats, above: np.ufunc) -> bool:
+    return bool(above(x[1:], x[:-1]).all())
 
 
-def _spread(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> NDArray[np.int64]:
-    """Copy the pairs bucket by bucket; where each bucket ends.
+def _spread(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> tuple[NDArray[np.int64], float, float]:
+    """Copy the pairs bucket by bucket; where each bucket ends, the sum of ``p`` and its least.
 
     Bins of equal width, in the order of the doubles' bits, are joined to buckets of about equal size.
     """
@@ -85,12 +99,17 @@ def _spread(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> NDArray[np.
     ends = np.cumsum(given).reshape(given.shape)
     first = (ends - given).T
 
+    sum_and_least = np.empty((len(first), 2))
+
     def move(part: slice) -> None:
-        free = first[part.start // piece].copy()  # threads must not write to one cache line
-        spread_pairs(x[part], bits[part], p[part], lowest, shift, bucket, free, into_x, into_p)
+        place = part.start // piece
+        free = first[place].copy()  # threads must not write to one cache line
+        sum_and_least[place] = spread_pairs(
+            x[part], bits[part], p[part], lowest, shift, bucket, free, into_x, into_p
+        )
 
     over_pieces(move, n, piece=piece)
-    return ends[:, -1]
+    return ends[:, -1], float(sum_and_least[:, 0].sum()), float(sum_and_least[:, 1].min())
 
 
 def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:

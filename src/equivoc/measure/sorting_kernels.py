@@ -43,12 +43,19 @@ def count_bins(bits, lowest, shift, counts):
 
 @njit(cache=True, nogil=True)
 def spread_pairs(x, bits, p, lowest, shift, bucket, free, into_x, into_p):
-    """Copy each pair to its bin's bucket; ``free`` holds the next free position of each bucket."""
+    """Copy each pair to its bin's bucket; ``free`` holds the next free position of each bucket.
+
+    Returns the sum and the least of ``p``, which comes from far away.
+    """
+    total, least = 0.0, p[0]
     for i in range(np.uintp(len(x))):
+        total += p[i]
+        least = p[i] if p[i] < least else least
         b = np.uintp(bucket[np.uintp(bin_of(bits[i], lowest, shift))])
         k = np.uintp(free[b])
         free[b] = k + np.uintp(1)
         into_x[k], into_p[k] = x[i], p[i]
+    return total, least
 
 
 @njit(cache=True, nogil=True)

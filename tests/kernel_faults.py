@@ -371,8 +371,8 @@ FAULTS = [
     Fault(
         "area: the lower bound at the left end",
         AREA,
-        "cost, boundaries = solution(masses, lows, highs, right, table)",
-        "cost, boundaries = solution(masses, lows, highs, max(left, 0.5 * right), table)",
+        "boundaries, tried = solution(masses, lows, highs, right, table)",
+        "boundaries, tried = solution(masses, lows, highs, max(left, 0.5 * right), table)",
     ),
     Fault(
         "stretches: windows need not hold solid ones",

@@ -105,6 +105,19 @@ def test_up_to_two_thousand_values(values: str, probabilities: str) -> None:
                 assert eq.entropy_at(x, p, e) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("seed", "share"), [(40, 0.15), (76, 0.3), (211, 0.3), (252, 0.45), (328, 0.3), (328, 0.45)]
+)
+def test_windows_whose_mass_is_lost_in_the_sums(seed: int, share: float) -> None:
+    """Chosen so that an end which leads on by such a window only is the best one somewhere."""
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.random(1500))
+    w = np.where(rng.random(1500) < 0.03, 1.0, 1e-18)
+    p = w / w.sum()
+    eps = share * (x[-1] - x[0])
+    assert eq.entropy_at(x, p, eps) == pytest.approx(vectorised_entropy(x, p, eps, 0.0), abs=1e-10)
+
+
 @pytest.mark.parametrize("values", ["integers", "reals", "tenths", "clusters"])
 @pytest.mark.parametrize("probabilities", ["uniform", "random", "skewed"])
 def test_whole_curve_beyond_the_small_table(values: str, probabilities: str) -> None:

@@ -110,6 +110,10 @@ def least_by_trying(x: Floats, cum: Floats, begins: NDArray[np.int64], solid: Fl
     return cost[-1]
 
 
+def windows_by_trying(lows: Floats, highs: Floats, eps: float) -> int:
+    return int(np.triu(lows[None, :] - highs[:, None] <= eps).sum())
+
+
 @pytest.mark.parametrize(
     ("n", "count", "eps"), [(12, 7, 0.5), (40, 25, 0.2), (400, 260, 0.4), (900, 500, 0.15)]
 )
@@ -122,11 +126,13 @@ def test_least_cost_over_stretches(n: int, count: int, eps: float) -> None:
         lows, highs = stretch_kernels.reaches(x, begins, solid)
         if (lows - highs).max() > eps:
             continue
-        cost, boundaries = stretch_kernels.solution(cum[begins], lows, highs, eps, overtaking_table())
+        cost, boundaries, windows = stretch_kernels.solution(
+            cum[begins], lows, highs, eps, overtaking_table()
+        )
         assert cost == pytest.approx(least_by_trying(x, cum, begins, solid, eps), abs=1e-12)
         attained = sum(phi(q) for q in -np.diff(cum[begins][boundaries]))
         assert attained == pytest.approx(cost, abs=1e-12)
-        windows = stretch_kernels.windows_in(lows, highs, eps)
+        assert windows == windows_by_trying(lows, highs, eps)
         searched.append(windows > stretch_kernels.FEW * len(solid) + stretch_kernels.ALWAYS_FEW)
     assert searched == [n >= 400] * len(searched)
     assert searched
@@ -176,7 +182,7 @@ def test_boundaries_that_are_called_dead(eps: float, size: int, searched: bool) 
     begins = np.arange(0, 1501, size)
     solid = np.full(1500 // size, size == 1)
     lows, highs = stretch_kernels.reaches(x, begins, solid)
-    windows = stretch_kernels.windows_in(lows, highs, eps)
+    windows = windows_by_trying(lows, highs, eps)
     assert (windows > stretch_kernels.FEW * len(solid) + stretch_kernels.ALWAYS_FEW) == searched
     masses, table = cum[begins], overtaking_table()
     before = least_behind(masses[-1] - masses[::-1], -highs[::-1], -lows[::-1], eps)[::-1]

@@ -24,7 +24,7 @@ JUMPS_PER_VALUE = 6
 """What random values have."""
 FINEST = 2.0**-52
 """Narrower intervals, as shares of the range, would be finer than double precision."""
-PLAN_FROM = 5.0
+PLAN_FROM = 8.0
 """From so many times the gap that is wanted on, it is planned how finely each interval is cut."""
 MOST_PARTS = 64
 """No interval is cut into more at a time."""

@@ -19,7 +19,9 @@ IN_VAIN = 0.9
 """If more than this share of the boundaries may be cut at for all it tells, the parts do not ask, but theirs do."""
 PLACES = 6
 """How many upper bounds an interval of ε gets."""
-WORK_PER_INTERVAL, WORK_PER_WINDOW, WORK_PER_TRIAL = 500.0, 1.0, 0.02
+MOST_AT_ONCE = 20
+"""An interval is cut into less than so many parts for what is known of it alone."""
+WORK_PER_INTERVAL, WORK_PER_WINDOW, WORK_PER_TRIAL = 500.0, 1.5, 0.02
 """What an interval, an upper bound's window and a window to choose from cost, in the time that a stretch takes."""
 
 
@@ -112,10 +114,10 @@ class Bounds:
 
     def cut(self, whole: Interval, parts: int) -> list[Interval]:
         """The same in so many parts of equal width, or in a few less."""
-        if whole.stretches.everywhere or parts < 4:
+        if whole.stretches.everywhere or parts < MOST_AT_ONCE:
             return self.parts(whole, parts)
-        # Each halving tells better where no good partition cuts.
-        return [part for half in self.parts(whole, 2) for part in self.cut(half, parts // 2)]
+        # Quarters tell better where no good partition cuts.
+        return [part for quarter in self.parts(whole, 4) for part in self.cut(quarter, parts // 4)]
 
     def parts(self, whole: Interval, number: int) -> list[Interval]:
         """The same in so many parts of equal width."""

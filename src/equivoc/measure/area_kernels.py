@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from equivoc.measure.logarithm_kernels import phi
-from equivoc.measure.stretch_kernels import reaches, solution, windows_in
+from equivoc.measure.stretch_kernels import reaches, solution
 
 
 @njit(cache=True, nogil=True)
@@ -168,22 +168,19 @@ def _mean_above(x, cum, begins, solid, peaks, left, width, places, high, low):
 
 
 @njit(cache=True, nogil=True)
-def _bounds(x, cum, begins, solid, left, right, most, places, table):
+def _bounds(x, cum, begins, solid, stretches, left, right, most, places, table):
     """Bounds of H in nats over [left, right], where it is at most ``most``: see docs/method.md.
 
     From below at the right end; the mean from above; from above at the left end; the number of the solution's
     windows, the heaviest one's mass, and how many windows there are to choose from.
     """
-    lows, highs = reaches(x, begins, solid)
-    masses = cum[begins]
-    widest = (lows - highs).max()
+    masses, lows, highs, widest = stretches
     low, peaks, windows, heaviest, tried = 0.0, np.empty((0, 2), np.int64), 1, 1.0, 0
     if widest > right:  # no partition that costs less than ``most`` is left
         low = most
     elif x[len(x) - 1] - x[0] > right:
-        cost, boundaries = solution(masses, lows, highs, right, table)
+        cost, boundaries, tried = solution(masses, lows, highs, right, table)
         low = min(cost, most)
-        tried = windows_in(lows, highs, right)
         peaks = _heaviest(masses, boundaries)
         windows = len(boundaries) - 1
         heaviest = -np.diff(masses[boundaries]).min()
@@ -202,12 +199,14 @@ def bounds(x, cum, begins, solid, left, right, parts, low, most, places, table):
     A row for each: where it begins and ends, the bound from below and from above, by how much its area is uncertain,
     then the three numbers.
     """
+    lows, highs = reaches(x, begins, solid)
+    stretches = (cum[begins], lows, highs, (lows - highs).max())
     found = np.empty((parts, 8))
     end = left
     for t in range(parts):
         begin, end = end, left + (right - left) * ((t + 1) / parts) if t + 1 < parts else right
         least, mean, first, windows, heaviest, tried = _bounds(
-            x, cum, begins, solid, begin, end, most, places, table
+            x, cum, begins, solid, stretches, begin, end, most, places, table
         )
         least = max(least, low)
         found[t, 0], found[t, 1], found[t, 2], found[t, 3] = begin, end, least, first

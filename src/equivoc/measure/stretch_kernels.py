@@ -45,12 +45,6 @@ def _count(first):
 
 
 @branching
-def windows_in(lows, highs, eps):
-    """How many runs of stretches are windows."""
-    return _count(first_within(lows, highs, eps))
-
-
-@branching
 def _few(windows, count):
     return windows <= FEW * count + ALWAYS_FEW
 
@@ -76,12 +70,15 @@ def _tried_prefixes(cum, first):
 
 @branching
 def solution(cum, lows, highs, eps, table):
-    """The least cost in nats, and the boundaries of a partition that attains it, from the last to 0."""
+    """The least cost in nats, the boundaries of a partition that attains it, from the last to 0, and how many windows
+    there are to choose from."""
     count = len(lows)
     first = first_within(lows, highs, eps)
-    if not _few(_count(first), count):
-        return least_partition(cum, lows, highs, eps, table)
-    cost = _tried_prefixes(cum, first)
+    windows = _count(first)
+    if not _few(windows, count):
+        cost, boundaries = least_partition(cum, lows, highs, eps, table)
+        return cost, boundaries, windows
+    prefixes = _tried_prefixes(cum, first)
     boundaries = np.empty(count + 1, np.int64)
     i, found = count, 0
     while i > 0:
@@ -89,12 +86,12 @@ def solution(cum, lows, highs, eps, table):
         found += 1
         best, least = i - 1, np.inf
         for j in range(first[i], i):
-            v = cost[j] + phi(cum[i] - cum[j])
+            v = prefixes[j] + phi(cum[i] - cum[j])
             if v < least:
                 best, least = j, v
         i = best
     boundaries[found] = 0
-    return cost[count], boundaries[: found + 1]
+    return prefixes[count], boundaries[: found + 1], windows
 
 
 @branching

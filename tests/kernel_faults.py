@@ -295,10 +295,10 @@ FAULTS = [
         "least_meeting(*starts, *mirrored_starts, n)",
     ),
     Fault(
-        "halves: a prefix and a suffix that overlap by one",
+        "halves: a prefix with the suffix of another boundary",
         PARTITION,
-        "n - mirrored[t] == boundaries[a]",
-        "n - mirrored[t] <= boundaries[a] + 1",
+        "costs[a] + mirrored_costs[t]",
+        "costs[a] + mirrored_costs[max(t - 1, 0)]",
     ),
     # Every jump.
     Fault(

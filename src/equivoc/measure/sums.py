@@ -7,7 +7,7 @@ import numpy as np
 from equivoc.measure.kept_memory import Floats
 from equivoc.measure.parallel import over_pieces
 
-KERNELS_FROM = 1 << 17
+KERNELS_FROM = 1 << 16
 """Below this many numbers, which a core can keep near itself, NumPy alone is as fast."""
 PIECE = 1 << 17
 

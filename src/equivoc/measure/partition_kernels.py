@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equivoc.measure.candidate_kernels import branching
+from equivoc.measure.candidate_kernels import branching, vectorised
 from equivoc.measure.logarithm_kernels import phi
 from equivoc.measure.prefix_kernels import least_costs
 from equivoc.measure.turn_kernels import DOUBLES, INTEGERS
@@ -33,6 +33,17 @@ def least_meeting(boundaries, costs, mirrored, mirrored_costs, n):
     return least
 
 
+@vectorised
+def _offers(end_cost, end_mass, here, oldest, newest, offers):
+    """What it costs to come to the cumulative probability ``here`` by a window from each of these ends; the least."""
+    first, least = np.uintp(oldest), np.inf
+    for t in range(np.uintp(newest - oldest + 1)):
+        offers[t] = end_cost[first + t] + phi(here - end_mass[first + t])
+    for t in range(np.uintp(newest - oldest + 1)):
+        least = offers[t] if offers[t] < least else least
+    return least
+
+
 @branching
 def least_partition(cum, lows, highs, limit, table):
     """H in nats, and the boundaries of an optimal partition, from the last to 0."""
@@ -43,6 +54,7 @@ def least_partition(cum, lows, highs, limit, table):
     a -= 1
     cost = min(start_cost[a], end_cost[b])
     boundaries = np.empty(2 * len(starts), np.int64)
+    offers = np.empty(len(starts))
     count = 0
     at_start = start_cost[a] <= end_cost[b]
     while True:
@@ -50,27 +62,19 @@ def least_partition(cum, lows, highs, limit, table):
             boundaries[count] = starts[a]
             if a == 0:
                 break
-            here = start_mass[a]
-            to = before[a]
-            least = start_cost[to] + phi(here - start_mass[to])
-            for k in range(before[to] + 1, to + 1):
-                v = end_cost[k] + phi(here - end_mass[k])
-                if v < least:
-                    least, at_start, b = v, False, k
-            a = to
+            here, to = start_mass[a], before[a]
+            oldest, newest = before[to] + 1, to
         else:
             boundaries[count] = ends[b]
             if b == 0:
                 break
-            here = end_mass[b]
-            to = b
-            a = b - 1
-            least = start_cost[a] + phi(here - start_mass[a])
-            at_start = True
-            for k in range(before[to - 1] + 1, before[to] + 1):
-                v = end_cost[k] + phi(here - end_mass[k])
-                if v < least:
-                    least, at_start, b = v, False, k
+            here, to = end_mass[b], b - 1
+            oldest, newest = before[to] + 1, before[b]
+        least = start_cost[to] + phi(here - start_mass[to])
+        at_start = True
+        if _offers(end_cost, end_mass, here, oldest, newest, offers) < least:
+            at_start, b = False, oldest + np.argmin(offers[: newest - oldest + 1])
+        a = to
         count += 1
     return cost, boundaries[: count + 1]
 

@@ -436,8 +436,8 @@ FAULTS = [
     Fault(
         "sorting: a sum without the first piece",
         "sorting.py",
-        "sum_and_least[:, 0].sum()",
-        "sum_and_least[1:, 0].sum()",
+        "noticed[:, 0].sum()",
+        "noticed[1:, 0].sum()",
     ),
     Fault("sorting: coarse words are not mended", SORTING, "if _rising(into_x):", "if True:"),
     Fault("sorting: equal values are distinct", SORTING, "<= x[i]", "< x[i]"),

@@ -35,7 +35,7 @@ def on_one_core() -> Iterator[None]:
 @cache
 def _threads() -> ThreadPoolExecutor:
     """Kept from one call to the next: to start a thread and to wait for its end takes as long as a small kernel."""
-    return ThreadPoolExecutor(thread_name_prefix="equivoc")
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="equivoc")
 
 
 if hasattr(os, "register_at_fork"):  # a forked process has none of the threads

@@ -98,18 +98,17 @@ def _spread(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> tuple[NDArr
     given = np.add.reduceat(counts, np.flatnonzero(begins), axis=1, dtype=np.int64).T
     ends = np.cumsum(given).reshape(given.shape)
     first = (ends - given).T
-
-    sum_and_least = np.empty((len(first), 2))
+    noticed = np.empty((len(first), 2))
 
     def move(part: slice) -> None:
         place = part.start // piece
         free = first[place].copy()  # threads must not write to one cache line
-        sum_and_least[place] = spread_pairs(
+        noticed[place] = spread_pairs(
             x[part], bits[part], p[part], lowest, shift, bucket, free, into_x, into_p
         )
 
     over_pieces(move, n, piece=piece)
-    return ends[:, -1], float(sum_and_least[:, 0].sum()), float(sum_and_least[:, 1].min())
+    return ends[:, -1], float(noticed[:, 0].sum()), float(noticed[:, 1].min())
 
 
 def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:

@@ -291,14 +291,14 @@ FAULTS = [
     Fault(
         "halves: starts and ends not exchanged",
         "entropy.py",
-        "least_meeting(*starts, *mirrored_ends, n)",
-        "least_meeting(*starts, *mirrored_starts, n)",
+        "(start_cost + mirrored_end_cost[::-1])",
+        "(start_cost + mirrored_start_cost[::-1])",
     ),
     Fault(
         "halves: a prefix with the suffix of another boundary",
-        PARTITION,
-        "costs[a] + mirrored_costs[t]",
-        "costs[a] + mirrored_costs[max(t - 1, 0)]",
+        "entropy.py",
+        "(end_cost + mirrored_start_cost[::-1])",
+        "(end_cost + mirrored_start_cost)",
     ),
     # Every jump.
     Fault(

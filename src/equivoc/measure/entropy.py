@@ -7,7 +7,7 @@ from functools import partial
 from math import log
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from equivoc.measure.distribution import Distribution, Floats, one_tolerance
 from equivoc.measure.kept_memory import room
@@ -66,8 +66,6 @@ def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
 
     No window reaches from before the boundary ``low`` to beyond ``high``, so every partition has a boundary between.
     """
-    from equivoc.measure.partition_kernels import least_meeting
-
     n = len(x)
     middle = n // 2
     low = (middle + int(np.searchsorted(x, x[middle] - limit))) // 2
@@ -75,10 +73,12 @@ def _from_both_ends(x: Floats, p: Floats, limit: float) -> float:
     top, bottom = _reached(x, high, limit), _reached_back(x, low, limit)
     prefixes = partial(_costs_between, x[:top], p[:top], limit, low, high)
     suffixes = partial(_costs_between, x[bottom:], p[bottom:], limit, n - high, n - low, mirrored=True)
-    (starts, ends), (mirrored_starts, mirrored_ends) = all_of([prefixes, suffixes])
-    # What is a start seen from the left is an end seen from the right.
-    met = least_meeting(*starts, *mirrored_ends, n), least_meeting(*ends, *mirrored_starts, n)
-    return float(min(met))
+    (start_cost, end_cost), (mirrored_start_cost, mirrored_end_cost) = all_of([prefixes, suffixes])
+    # What is a start seen from the left is an end seen from the right, where the last one comes first. Both sides have
+    # the same ones between low and high, because the same differences decide.
+    return float(
+        min((start_cost + mirrored_end_cost[::-1]).min(), (end_cost + mirrored_start_cost[::-1]).min())
+    )
 
 
 def _reached(x: Floats, boundary: int, limit: float) -> int:
@@ -103,8 +103,8 @@ def _reached_back(x: Floats, boundary: int, limit: float) -> int:
 
 def _costs_between(
     x: Floats, p: Floats, limit: float, low: int, high: int, *, mirrored: bool = False
-) -> list[tuple[NDArray[np.int32], Floats]]:
-    """The starts from low to high with the least costs in nats of the prefixes that end there; the same of the ends.
+) -> list[Floats]:
+    """Least costs in nats of the prefixes that end at the starts from boundary low to high; the same of the ends.
 
     Mirrored, the values are −x_n … −x_1, and the prefixes are those of these.
     """
@@ -123,8 +123,7 @@ def _costs_between(
         )
         # Of the boundaries' own type: otherwise all of them would be converted first.
         first_and_beyond = np.array([low, high + 1], starts.dtype)
-        found = []
-        for boundaries, costs in ((starts, start_cost), (ends, end_cost)):
-            asked = slice(*np.searchsorted(boundaries, first_and_beyond))
-            found.append((boundaries[asked].copy(), costs[asked].copy()))
-    return found
+        return [
+            costs[slice(*np.searchsorted(boundaries, first_and_beyond))].copy()
+            for boundaries, costs in ((starts, start_cost), (ends, end_cost))
+        ]

@@ -61,6 +61,9 @@ def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> 
             raise
 
     others = min(cores(), len(slices)) - 1
+    if others < 1:
+        take()
+        return
     coming = [_threads().submit(take) for _ in range(others)]
     try:
         take()

@@ -20,19 +20,6 @@ def least_cost(cum, lows, highs, limit, table):
     return min(start_cost[a - 1], end_cost[b])
 
 
-@branching
-def least_meeting(boundaries, costs, mirrored, mirrored_costs, n):
-    """The least cost of a prefix and a suffix that meet. Suffixes are known by how many of the n items they hold."""
-    least = np.inf
-    t = len(mirrored) - 1
-    for a in range(len(boundaries)):
-        while t >= 0 and n - mirrored[t] < boundaries[a]:
-            t -= 1
-        if t >= 0 and n - mirrored[t] == boundaries[a]:
-            least = min(least, costs[a] + mirrored_costs[t])
-    return least
-
-
 @vectorised
 def _offers(end_cost, end_mass, here, oldest, newest, offers):
     """What it costs to come to the cumulative probability ``here`` by a window from each of these ends; the least."""

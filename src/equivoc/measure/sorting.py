@@ -123,16 +123,17 @@ def _bins(x: Floats) -> tuple[np.uint64, np.uint64]:
 
 def _sort(x: Floats, p: Floats, into_x: Floats, into_p: Floats) -> bool:
     """Copy the pairs of one bucket in order. True if each value is above the one before."""
-    from equivoc.measure.sorting_kernels import arrange, words_of
+    from equivoc.measure.sorting_kernels import arrange, places_of, words_of
 
+    bits = x.view(np.int64)
     with room(len(x)) as piece:
         words = piece.view(np.uint64)
-        mask = words_of(x.view(np.int64), words)
+        mask = words_of(bits, words)
         words.sort()
         rising, in_order = arrange(words, mask, x, p, into_x, into_p)
-    if not in_order:
-        bits = x.view(np.int64)  # as in place_of, which has an order for what is not a number as well
-        order = np.argsort(np.where(bits >= 0, bits, np.iinfo(np.int64).min - bits), kind="stable")
-        np.take(x, order, out=into_x)
-        np.take(p, order, out=into_p)
+        if not in_order:
+            places_of(bits, words)  # not the values: what is not a number has a place as well
+            order = np.argsort(words, kind="stable")
+            np.take(x, order, out=into_x)
+            np.take(p, order, out=into_p)
     return bool(rising)

@@ -59,6 +59,12 @@ def spread_pairs(x, bits, p, lowest, shift, bucket, free, into_x, into_p):
 
 
 @njit(cache=True, nogil=True)
+def places_of(bits, places):
+    for i in range(len(bits)):
+        places[i] = place_of(bits[i])
+
+
+@njit(cache=True, nogil=True)
 def words_of(bits, words):
     """One word per double: the leading bits of its place above the least one, and then its index.
 

@@ -1,0 +1,84 @@
+"""Work shared among threads: every piece once, failures come to light, and a forked process starts anew."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Barrier, current_thread, main_thread
+from time import sleep
+
+import pytest
+
+from equivoc.measure import parallel
+from equivoc.measure.parallel import over_pieces
+
+
+@contextmanager
+def on(cores: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "cores", lambda: cores)
+        yield
+
+
+@pytest.mark.parametrize("cores", [1, 2, 5])
+@pytest.mark.parametrize("length", [0, 1, 9, 10, 95])
+def test_every_piece_is_worked_on_once(length: int, cores: int) -> None:
+    seen: list[int] = []
+    with on(cores):
+        over_pieces(lambda part: seen.extend(range(part.start, part.stop)), length, piece=10)
+    assert sorted(seen) == list(range(length))
+
+
+@pytest.mark.parametrize("bad", range(6))
+def test_what_goes_wrong_in_a_piece_comes_to_light(bad: int) -> None:
+    def work(part: slice) -> None:
+        if part.start == bad:
+            raise ArithmeticError(f"piece {bad}")
+
+    with on(3), pytest.raises(ArithmeticError, match=f"piece {bad}"):
+        over_pieces(work, 6, piece=1)
+
+
+@pytest.mark.parametrize("failing", ["caller", "other"])
+def test_after_a_failure_nobody_is_at_work_and_no_piece_is_begun(failing: str) -> None:
+    begun: list[int] = []
+    both_began = Barrier(2)
+    at_work: set[int] = set()
+
+    def work(part: slice) -> None:
+        begun.append(part.start)
+        at_work.add(part.start)
+        both_began.wait(timeout=10)
+        if (current_thread() is main_thread()) == (failing == "caller"):
+            at_work.remove(part.start)
+            raise ArithmeticError
+        sleep(0.05)
+        at_work.remove(part.start)
+
+    with on(2), pytest.raises(ArithmeticError):
+        over_pieces(work, 100, piece=1)
+    assert sorted(begun) == [0, 1]
+    assert at_work == set()
+
+
+IN_A_FORK = """
+import os
+import numpy as np
+import equivoc as eq
+
+n = 200_000
+x, p = np.random.default_rng(0).random(n), np.full(n, 1 / n)
+before = eq.entropy_at(x, p, 0.01)
+child = os.fork()
+if child == 0:
+    os._exit(0 if eq.entropy_at(x, p, 0.01) == before else 3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    subprocess.run([sys.executable, "-c", IN_A_FORK], check=True)

@@ -11,7 +11,7 @@ import pytest
 import equivoc
 
 LAYERS = (
-    ("arguments", "errors", "files", "version"),
+    ("arguments", "errors", "files", "number_format", "version"),
     ("measure",),
     ("data", "engines", "datasets"),
     ("intruder",),

@@ -1,0 +1,45 @@
+"""How figures are written, everywhere: on the terminal, in the report, in column names."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def figure(value: float) -> str:
+    """A figure to about four significant digits, thousands separated, without an exponent where it can be read.
+
+    >>> figure(259712.4), figure(4.18231), figure(0.0712345), figure(0.0), figure(-1234.5), figure(12.0)
+    ('259,712', '4.182', '0.07123', '0', '-1,234', '12')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) >= 1e15 or 0 < abs(value) < 1e-4:
+        return f"{value:.3e}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return np.format_float_positional(float(f"{value:.4g}"), trim="-")
+
+
+def exact(value: float) -> str:
+    """A number as its owner wrote it: shortest digits that read back as the same number, thousands not separated.
+
+    For tolerances in column names and keys of records, where two different numbers must not look the same.
+
+    >>> exact(1000000.0), exact(1000001.0), exact(0.1), exact(4600.5), exact(1e300)
+    ('1000000', '1000001', '0.1', '4600.5', '1e+300')
+    """
+    if value and not 1e-7 <= abs(value) < 1e17:
+        return repr(float(value)).replace(".0e", "e")
+    return np.format_float_positional(float(value), trim="-")
+
+
+def bits(value: float) -> str:
+    """A figure in bits.
+
+    >>> bits(1.0), bits(2.06), bits(0.5)
+    ('1 bit', '2.06 bits', '0.5 bits')
+    """
+    written = figure(value)
+    return f"{written} bit" if written == "1" else f"{written} bits"

@@ -83,7 +83,7 @@ def test_any_number_of_workers_gives_the_same(plan):
     ("wrong", "line", "message"),
     [
         ("0.9 0.1;0.2 0.9", 18, "row 2 of the matrix sums to 1.1"),
-        ("no_such.csv", 18, "'no_such.csv' cannot be read"),
+        ("no_such.csv", 18, "no_such.csv' cannot be read"),
     ],
 )
 def test_a_wrong_matrix_is_found_on_its_line(plan, wrong, line, message):
@@ -92,3 +92,32 @@ def test_a_wrong_matrix_is_found_on_its_line(plan, wrong, line, message):
         read_plan(plan)
     assert f"line {line}: pram: " in str(raised.value)
     assert message in str(raised.value)
+
+
+HIERARCHY = "30;[30,45)\n41;[30,45)\n52;[45,60)\n"
+
+
+@pytest.mark.parametrize(
+    "technique",
+    [
+        'name = "generalisation"\nk = 4\nhierarchies = "age:age.csv"',
+        'name = "generalisation"\nk = 4\nhierarchies = { age = "age.csv" }',
+        'name = "generalisation"\nk = 4\nhierarchies = "steps"',
+        'name = "pram"\nmatrix = "sex.matrix"\non = "sex"',
+        'name = "pram"\nmatrix = { sex = "sex.matrix" }',
+        'name = "released-file"\ntable = "people.csv"',
+    ],
+)
+def test_files_are_beside_the_plan(plan, technique, monkeypatch, tmp_path_factory):
+    """Not in the working folder, which has files of the same names that cannot be read."""
+    (plan.parent / "steps").mkdir()
+    for name in ("age.csv", "steps/age.csv"):
+        (plan.parent / name).write_text(HIERARCHY, encoding="utf-8")
+    (plan.parent / "sex.matrix").write_text("0.9,0.1\n0.2,0.8\n", encoding="utf-8")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for name in ("age.csv", "sex.matrix", "people.csv", "steps"):
+        (elsewhere / name).write_bytes(b"\xff")
+    monkeypatch.chdir(elsewhere)
+    head = PLAN.partition("[[technique]]")[0]
+    plan.write_text(f"{head}[[technique]]\n{technique}\n[study]\nreplicates = 1\n", encoding="utf-8")
+    assert read_plan(plan).study().run(progress=False).complete

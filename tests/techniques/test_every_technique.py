@@ -134,6 +134,13 @@ def test_the_seed_is_all_the_randomness(people, beliefs, technique):
     assert found(7) != found(8)
 
 
+@named(ALL)
+def test_it_says_whether_it_draws_at_random(people, beliefs, technique):
+    """A study makes only one release of a technique that says it does not."""
+    one, other = (beliefs(technique.release(people, rng).posteriors(["age"])) for rng in (7, 8))
+    assert technique.random == (one != other)
+
+
 @named(RANDOM)
 def test_a_generator_goes_on(people, beliefs, technique):
     """Two releases from one generator differ: the second draw is not the first again."""

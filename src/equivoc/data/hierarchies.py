@@ -77,6 +77,26 @@ class Hierarchies:
         ]
 
 
+def hierarchies_beside(given: Any, folder: Path) -> Any:
+    """The same hierarchies; those that are files, and a folder of them, as seen from ``folder``.
+
+    >>> hierarchies_beside("age:5/10+zip:zip.csv", Path("plans"))
+    'age:5/10+zip:plans/zip.csv'
+    """
+    if isinstance(given, Mapping):
+        return {key: _rule_beside(rule, folder) for key, rule in given.items()}
+    if not isinstance(given, str):
+        return given
+    if ":" not in given or (folder / given).is_dir():
+        return str(folder / given)
+    pairs = [item.partition(":") for item in given.split("+")]
+    return "+".join(f"{key}:{_rule_beside(rule, folder)}" for key, _, rule in pairs)
+
+
+def _rule_beside(rule: Any, folder: Path) -> Any:
+    return str(folder / rule) if isinstance(rule, str) and not WIDTHS.fullmatch(rule) else rule
+
+
 def _source(key: str, rule: Any) -> Hierarchy | Intervals:
     if isinstance(rule, (Hierarchy, Intervals)):
         return rule

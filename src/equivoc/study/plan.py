@@ -171,9 +171,9 @@ def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any]) -> Iterator[
                 raise wrong(key, f"{name}: {key} is {str(flags[0]).lower()}; give a number or a text.")
         for chosen in product(*grid.values()):
             parameters = dict(zip(grid, chosen, strict=True))
-            for key in TECHNIQUES[name].files if name in TECHNIQUES else ():
-                if isinstance(parameters.get(key), str):
-                    parameters[key] = str(file.parent / parameters[key])
+            for key, beside in TECHNIQUES[name].files.items() if name in TECHNIQUES else ():
+                if key in parameters:
+                    parameters[key] = beside(parameters[key], file.parent)
             try:
                 technique = technique_of(name, parameters)
             except InputError as mistake:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import is_number, is_whole
-from equivoc.data.hierarchies import Hierarchies
+from equivoc.data.hierarchies import Hierarchies, hierarchies_beside
 from equivoc.data.hierarchy import Ladder
 from equivoc.data.level_text import STAR
 from equivoc.data.microdata import Microdata
@@ -50,6 +50,7 @@ class Generalisation(Technique):
     """
 
     name: ClassVar[str] = "generalisation"
+    files: ClassVar = {"hierarchies": hierarchies_beside}
     k: int | None = None
     """How many records must agree in all released keys. More is safer."""
     hierarchies: Any = None
@@ -75,6 +76,10 @@ class Generalisation(Technique):
     def content(self) -> str | None:
         """A digest of the hierarchies, by which a study notices that their files have changed."""
         return None if self.hierarchies is None else sha256(repr(self.hierarchies).encode()).hexdigest()
+
+    @property
+    def random(self) -> bool:
+        return False
 
     def release(self, people: Microdata, rng: Randomness = None) -> GeneralisedRecords:
         """Recode the keys; ``rng`` is not used."""

@@ -73,6 +73,10 @@ class Microaggregation(Technique):
                 f"microaggregation: intruder order is for method optimal, where no groups overlap, not {self.method}."
             )
 
+    @property
+    def random(self) -> bool:
+        return False
+
     def release(self, people: Microdata, rng: Randomness = None) -> AveragedFile:
         """Form the groups and average; nothing is random."""
         names = columns_of(self.name, people, self.on)

@@ -13,7 +13,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.inversion import DENSE_CELLS, channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
-from equivoc.techniques.pram_matrix import by_column, in_words, matrices
+from equivoc.techniques.pram_matrix import by_column, in_words, matrices, matrix_beside
 from equivoc.techniques.technique import (
     Columns,
     Randomness,
@@ -48,6 +48,7 @@ class PRAM(Technique):
     """
 
     name: ClassVar[str] = "pram"
+    files: ClassVar = {"matrix": matrix_beside}
     matrix: Any = None
     """Kept as tuples of numbers; the rows of each matrix sum to 1."""
     keep: float | None = None

@@ -53,6 +53,13 @@ def in_words(found: Matrices) -> str:
     return text + ";" if len(found) == 1 else text
 
 
+def matrix_beside(given: Any, folder: Path) -> Any:
+    """The same matrix; where it is the name of a file, as seen from ``folder``."""
+    if isinstance(given, Mapping):
+        return {name: matrix_beside(rows, folder) for name, rows in given.items()}
+    return str(folder / given) if isinstance(given, str) and ";" not in given else given
+
+
 def _rows(given: Any, what: str) -> Rows:
     """A square table of probabilities whose rows sum to 1."""
     read = _read(given)

@@ -18,7 +18,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.file_release import MATCHINGS, FileRelease
 from equivoc.intruder.released_confidential import read_confidential
 from equivoc.intruder.symbol_reading import read_symbols
-from equivoc.techniques.technique import Randomness, Technique
+from equivoc.techniques.technique import Randomness, Technique, beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class ReleasedFile(Technique):
     """
 
     name: ClassVar[str] = "released-file"
-    files: ClassVar[tuple[str, ...]] = ("table",)
+    files: ClassVar = {"table": beside}
     table: Any
     """The released file. Two of these are equal if they name the same path, or hold the same frame."""
     matching: str = "exact"
@@ -79,6 +79,10 @@ class ReleasedFile(Technique):
         for batch in table.batches(list(table.names)):
             found.update(batch.serialize())
         return found.hexdigest()
+
+    @property
+    def random(self) -> bool:
+        return False
 
     def release(self, people: Microdata, rng: Randomness = None) -> FileRelease:
         """Read the file; nothing is random."""

@@ -57,6 +57,10 @@ class Rounding(Technique):
         check_choice("rounding: method", self.method, ("nearest", "random"))
         object.__setattr__(self, "on", checked_columns("rounding", self.on))
 
+    @property
+    def random(self) -> bool:
+        return self.method == "random"
+
     def release(self, people: Microdata, rng: Randomness = None) -> RoundedFile:
         """Round the columns, one after the other."""
         random = generator(rng)

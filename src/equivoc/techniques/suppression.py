@@ -44,6 +44,10 @@ class Suppression(Technique):
     def __post_init__(self) -> None:
         check_k(self.name, self.k)
 
+    @property
+    def random(self) -> bool:
+        return False
+
     def release(self, people: Microdata, rng: Randomness = None) -> SuppressedRecords:
         """Star the values; ``rng`` is not used."""
         check_enough(self.name, self.k, people)

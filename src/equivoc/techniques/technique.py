@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,12 +24,17 @@ class Technique(ABC):
 
     name: ClassVar[str]
     """What it is called on the command line and in plans."""
-    files: ClassVar[tuple[str, ...]] = ()
-    """The parameters that name files; a plan names them as seen from where it lies."""
+    files: ClassVar[Mapping[str, Callable[[Any, Path], Any]]] = {}
+    """The parameters that name files, each with a function that looks for them in a folder: the plan's."""
 
     @abstractmethod
     def release(self, people: Microdata, rng: Randomness = None) -> Release:
         """Make a release; ``rng`` is a NumPy Generator or a seed, and the same seed gives the same release."""
+
+    @property
+    def random(self) -> bool:
+        """Does it draw at random? If not, one release stands for all replicates of a study."""
+        return True
 
     @property
     def notation(self) -> str:
@@ -50,6 +57,11 @@ def written(value: object) -> object:
     if isinstance(value, tuple):
         return "+".join(":".join(map(str, part)) if isinstance(part, tuple) else part for part in value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def beside(name: Any, folder: Path) -> Any:
+    """A file's name as seen from ``folder``; what is not a text stays as it is."""
+    return str(folder / name) if isinstance(name, str) else name
 
 
 def generator(rng: Randomness) -> np.random.Generator:

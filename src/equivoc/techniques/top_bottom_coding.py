@@ -57,6 +57,10 @@ class TopBottomCoding(Technique):
             )
         object.__setattr__(self, "on", checked_columns("top-bottom-coding", self.on))
 
+    @property
+    def random(self) -> bool:
+        return False
+
     def release(self, people: Microdata, rng: Randomness = None) -> CodedEnds:
         """Cut the columns' ends off; nothing is random."""
         random = generator(rng)

@@ -27,6 +27,10 @@ class Unprotected(Technique):
 
     name: ClassVar[str] = "unprotected"
 
+    @property
+    def random(self) -> bool:
+        return False
+
     def release(self, people: Microdata, rng: Randomness = None) -> PublishedFile:
         """The file itself; nothing is random."""
         return PublishedFile(people)

@@ -47,9 +47,12 @@ def test_a_store_notices_other_content(
         technique = eq.ReleasedFile(path if kind == "path" else released)
         return eq.Study(people, techniques=[technique], known_sizes=[0], replicates=1)
 
-    study(frame).run(tmp_path / "store", progress=False)
-    study(frame).run(tmp_path / "store", progress=False)
-    with pytest.raises(
-        eq.InputError, match=r"belongs to another study: what released-file:table=.* names has changed"
-    ):
-        study(frame.iloc[::-1]).run(tmp_path / "store", progress=False)
+    store, other = tmp_path / "store", frame.iloc[:100]
+    before = study(frame).run(store, progress=False)
+    assert study(frame).run(store, progress=False).cells == before.cells
+    assert study(frame).run(store, progress=False).cells[0].seconds == before.cells[0].seconds
+    changed = study(other).run(store, progress=False)
+    assert changed.cells == study(other).run(progress=False).cells == eq.load_study(store).cells
+    assert changed.cells != before.cells
+    again = study(frame).run(store, progress=False)  # its cells are still there
+    assert again.cells[0].seconds == before.cells[0].seconds

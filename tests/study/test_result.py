@@ -29,7 +29,9 @@ def test_frame(done: StudyResult) -> None:
     assert len(done.frame) == 4 * 4 * 5
     assert done.complete
     assert not done.frame.duplicated(["technique", "parameters", "known_size", "replicate"]).any()
-    assert (done.frame["seconds"] > 0).all()
+    repeated = (done.frame["technique"] == "unprotected") & (done.frame["replicate"] > 0)
+    assert repeated.sum() == 4 * 4
+    assert ((done.frame["seconds"] > 0) == ~repeated).all()
     assert done.frame["seconds"].sum() == pytest.approx(sum(cell.seconds for cell in done.cells))
 
 
@@ -101,7 +103,7 @@ def test_the_figure_is_saved_offline(done: StudyResult, tmp_path: Path) -> None:
 def test_notebook_display(done: StudyResult) -> None:
     bundle = done._repr_mimebundle_()
     assert bundle["text/plain"] == repr(done)
-    assert "20 of 20 cells" in bundle["text/plain"]
+    assert "16 of 16 cells" in bundle["text/plain"]
     assert "<svg" in bundle["text/html"]
     assert "fraction=0.5" in bundle["text/html"]
     assert "http" not in bundle["text/html"].replace("http://www.w3.org", "")

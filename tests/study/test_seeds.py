@@ -90,6 +90,8 @@ def test_a_technique_that_cannot_be_used_on_the_data_is_named(people: eq.Microda
 class Deadly(eq.Unprotected):
     """Takes its process with it, as running out of memory does."""
 
+    random = True
+
     name = "deadly"
 
     def release(self, people: eq.Microdata, rng: object = None) -> object:

@@ -28,6 +28,10 @@ CLASSES_TOGETHER = 1 << 18
 """Classes that are measured in one call: many small subsets of the keys cost one call."""
 
 
+MOST_CELLS = 1_000_000
+"""Techniques × replicates of one study."""
+
+
 class CellKey(NamedTuple):
     """What tells one cell of a study from the others."""
 

@@ -1,114 +1,123 @@
-"""What a study is made of, as plain data: two studies that agree in it have the same results."""
+"""What a study is made of, without any value of the data; and whether two studies can share a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 
-from numpy.typing import NDArray
-
+from equivoc.arguments import is_whole
 from equivoc.data.microdata import Microdata
+from equivoc.study.cell import MOST_CELLS
 from equivoc.techniques.technique import Technique
 from equivoc.version import __version__
 
 Facts = dict[str, Any]
 
 
-def data_facts(people: Microdata) -> Facts:
-    """The roles, the domain, and a hash of each column's values in row order.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"sex": ["F", "M"], "pay": [10, 20]})
-    >>> data_facts(Microdata(frame, confidential="pay", keys=["sex"]))["records"]
-    2
-    """
-    columns = {key: _hash(map(repr, people.levels(key)), people.key_codes(key)) for key in people.keys}
-    columns[people.confidential] = _hash((), people.codes)
-    return {
-        "records": len(people),
-        "confidential": people.confidential,
-        "keys": list(people.keys),
-        "domain": people.values.tolist(),
-        "columns": columns,
-    }
-
-
 def study_facts(
     people: Microdata, techniques: Sequence[Technique], knowledge: Facts, *, replicates: int, seed: int
 ) -> Facts:
-    """Everything that a study's results depend on."""
-    contents = {each.notation: each.content for each in techniques if each.content is not None}
+    """The study as plain data that may be printed: no value of the data, and nothing computed from them."""
     return {
         "equivoc": __version__,
-        "data": data_facts(people),
+        "data": {"records": len(people), "confidential": people.confidential, "keys": list(people.keys)},
         "techniques": [technique.notation for technique in techniques],
-        "contents": contents,
+        "once": [technique.notation for technique in techniques if not technique.random],
         "knowledge": knowledge,
         "replicates": replicates,
         "seed": seed,
     }
 
 
-def differences(stored: Facts, asked: Facts) -> Iterator[str]:
-    """What the store has that differs from what is asked for, each as half a sentence.
+def data_fingerprint(people: Microdata, salt: bytes) -> str:
+    """One keyed hash of all columns in row order and of the domain.
 
-    >>> one = {"equivoc": "1", "data": {}, "techniques": [], "knowledge": {}, "replicates": 30, "seed": 0}
-    >>> list(differences(one, {**one, "seed": 7}))
+    A store keeps it with its own random ``salt``: the same data are recognised, but no table of hashes made
+    beforehand helps to find them, and no column can be guessed without all others.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"sex": ["F", "M"], "pay": [10, 20]}), confidential="pay", keys=["sex"])
+    >>> data_fingerprint(people, b"one") == data_fingerprint(people, b"other")
+    False
+    """
+    found = blake2b(key=salt, digest_size=32)
+    for key in people.keys:
+        for level in people.levels(key):
+            found.update(repr(level).encode() + b"\0")  # repr leaves no \0 in a text
+        found.update(b"\0" + people.key_codes(key).astype("<i4").tobytes())
+    found.update(people.values.astype("<f8").tobytes() + people.codes.astype("<i4").tobytes())
+    return found.hexdigest()
+
+
+def content_fingerprint(content: str | None, salt: bytes) -> str:
+    """A keyed hash of what a technique's notation only names, such as a file; "" if the notation tells everything."""
+    return "" if content is None else blake2b(content.encode(), key=salt, digest_size=32).hexdigest()
+
+
+def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str]:
+    """Why the stored cells cannot be used for the study that is asked for, each as half a sentence.
+
+    Techniques and replicates may differ: a cell is the same whatever other cells there are.
+
+    >>> data = {"confidential": "pay", "keys": ["sex"], "records": 4}
+    >>> one = {"equivoc": "1", "data": data, "knowledge": {}, "seed": 0}
+    >>> list(differences(one, {**one, "seed": 7}, same_data=True))
     ['its seed is 0, not 7']
     """
     if stored["equivoc"] != asked["equivoc"]:
         yield f"it was made by equivoc {stored['equivoc']}, not {asked['equivoc']}"
-    yield from _data_differences(stored["data"], asked["data"])
-    yield from _technique_differences(stored["techniques"], asked["techniques"])
-    there = stored.get("contents", {})
-    for notation, content in asked.get("contents", {}).items():
-        if there.get(notation, content) != content:
-            yield f"what {notation} names has changed"
+    there, here = stored["data"], asked["data"]
+    if there != here:
+        if there["confidential"] != here["confidential"]:
+            yield f"its confidential column is {there['confidential']}, not {here['confidential']}"
+        if there["keys"] != here["keys"]:
+            yield f"its keys are {there['keys']}, not {here['keys']}"
+        if there["records"] != here["records"]:
+            yield f"its data have {there['records']:,} records, not {here['records']:,}"
+    elif not same_data:
+        yield "its data hold other values, have their rows in another order, or have another domain"
     for name in ("known_sizes", "subsets"):
         there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
         if there != here:
             yield f"its {name} are {there or 'not given'}, not {here or 'not given'}"
-    for name in ("replicates", "seed"):
-        if stored[name] != asked[name]:
-            yield f"its {name} {'is' if name == 'seed' else 'are'} {stored[name]}, not {asked[name]}"
+    if stored["seed"] != asked["seed"]:
+        yield f"its seed is {stored['seed']}, not {asked['seed']}"
 
 
-def _data_differences(stored: Facts, asked: Facts) -> Iterator[str]:
-    if stored == asked:
-        return
-    same_columns = True
-    for name, what in (("confidential", "confidential column"), ("keys", "keys")):
-        if stored[name] != asked[name]:
-            same_columns = False
-            verb = "is" if name == "confidential" else "are"
-            yield f"its {what} {verb} {stored[name]}, not {asked[name]}"
-    if stored["records"] != asked["records"]:
-        yield f"its data have {stored['records']:,} records, not {asked['records']:,}"
-    elif stored["domain"] != asked["domain"]:
-        yield f"its domain is {_span(stored['domain'])}, not {_span(asked['domain'])}"
-    elif same_columns:
-        other = [name for name in asked["columns"] if stored["columns"].get(name) != asked["columns"][name]]
-        yield f"its data hold other values in {', '.join(map(repr, other))}"
+def are_facts(found: Any) -> bool:
+    """Is this what `study_facts` makes? A damaged store may hold anything."""
+    if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
+        return False
+    data, known = found["data"], found.get("knowledge")
+    return (
+        isinstance(found.get("equivoc"), str)
+        and isinstance(data.get("confidential"), str)
+        and _are_texts(data.get("keys"))
+        and _is_count(data.get("records"), least=1)
+        and _are_texts(found.get("techniques"))
+        and _are_texts(found.get("once"))
+        and isinstance(known, dict)
+        and (_are(known.get("known_sizes"), _is_count) or _are(known.get("subsets"), _are_texts))
+        and _is_count(found.get("replicates"), least=1)
+        and len(found["techniques"]) * found["replicates"] <= MOST_CELLS
+        and _is_count(found.get("seed"))
+    )
 
 
-def _technique_differences(stored: list[str], asked: list[str]) -> Iterator[str]:
-    """Their order does not matter: a cell is the same whatever stands before it."""
-    lacking = [notation for notation in asked if notation not in stored]
-    extra = [notation for notation in stored if notation not in asked]
-    if lacking:
-        yield f"its techniques lack {', '.join(lacking)}"
-    if extra:
-        yield f"its techniques have {', '.join(extra)} as well"
+def known_sizes(facts: Facts) -> tuple[int, ...]:
+    """The numbers of known keys that every cell has figures for, ascending."""
+    known = facts["knowledge"]
+    return tuple(sorted(known["known_sizes"] if "known_sizes" in known else {*map(len, known["subsets"])}))
 
 
-def _span(domain: list[float]) -> str:
-    return f"{len(domain)} values from {domain[0]:g} to {domain[-1]:g}"
+def _are(found: Any, kind: Callable[[Any], bool]) -> bool:
+    return isinstance(found, list) and all(map(kind, found))
 
 
-def _hash(levels: Iterable[str], codes: NDArray[Any]) -> str:
-    found = sha256()
-    for level in levels:
-        found.update(level.encode() + b"\0")
-    found.update(codes.astype("<i4").tobytes())
-    return found.hexdigest()
+def _are_texts(found: Any) -> bool:
+    return _are(found, lambda text: isinstance(text, str))
+
+
+def _is_count(found: Any, *, least: int = 0) -> bool:
+    return is_whole(found) and found >= least

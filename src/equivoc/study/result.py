@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from equivoc.study.cell import CellResult, Figures
 from equivoc.study.fingerprint import Facts
-from equivoc.study.store import open_to_read
+from equivoc.study.store import open_to_read, study_folder
 from equivoc.study.way_out import Reported
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ class StudyResult(Reported):
 
     @property
     def total(self) -> int:
-        """How many cells the whole study has."""
-        return len(self.made_of["techniques"]) * int(self.made_of["replicates"])
+        """How many cells the whole study has: one for each replicate, or only one if nothing is drawn at random."""
+        once = len(self.made_of["once"])
+        return once + (len(self.made_of["techniques"]) - once) * int(self.made_of["replicates"])
 
     @property
     def complete(self) -> bool:
@@ -57,14 +58,17 @@ class StudyResult(Reported):
 
         Techniques stand in the study's order. The same study gives the same bytes in all columns but ``seconds``, the
         time taken: one release serves all numbers of known keys, and each of its rows gets an equal share of its time.
+        A technique that does not draw at random is released once; its rows are repeated for the other replicates, with
+        0 seconds.
         """
         import pandas as pd
 
         place = {notation: i for i, notation in enumerate(self.made_of["techniques"])}
         rows = sorted(
             (
-                (place[cell.key.technique], figures.known_size, cell.key.replicate, figures, cell)
+                (place[cell.key.technique], figures.known_size, replicate, figures, cell)
                 for cell in self.cells
+                for replicate in self._replicates(cell)
                 for figures in cell.figures
             ),
             key=lambda row: row[:3],
@@ -78,9 +82,18 @@ class StudyResult(Reported):
         }
         for measure in MEASURES:
             columns[measure] = pd.Series([getattr(row[3], measure) for row in rows], dtype="float64")
-        shares = [row[4].seconds / len(row[4].figures) for row in rows]
+        shares = [
+            cell.seconds / len(cell.figures) if replicate == cell.key.replicate else 0.0
+            for _, _, replicate, _, cell in rows
+        ]
         columns["seconds"] = pd.Series(shares, dtype="float64")
         return pd.DataFrame(columns)
+
+    def _replicates(self, cell: CellResult) -> Sequence[int]:
+        """The replicates that a cell stands for."""
+        if cell.key.technique in self.made_of["once"]:
+            return range(int(self.made_of["replicates"]))
+        return [cell.key.replicate]
 
     @property
     def results(self) -> pd.DataFrame:
@@ -91,15 +104,18 @@ class StudyResult(Reported):
         """Means over the replicates, one row per technique, parameters and number of known keys.
 
         ``*_se`` is the standard error of the mean, s / √n with s the replicates' standard deviation (n − 1 in the
-        denominator); NaN for one replicate. ``replicates`` is n.
+        denominator); NaN for one replicate, and 0 for a technique that does not draw at random. ``replicates`` is n.
         """
         import pandas as pd
 
         grouped = self.frame.groupby(KEY, sort=False)
         columns: dict[str, Any] = {"replicates": grouped.size()}
+        once = {notation.partition(":")[::2] for notation in self.made_of["once"]}
+        fixed = columns["replicates"].index.droplevel("known_size").isin(once)
         for measure in MEASURES:
-            columns[measure] = grouped[measure].mean()
-            columns[f"{measure}_se"] = grouped[measure].sem(ddof=1)
+            # The mean of equal figures can be off by a rounding error.
+            columns[measure] = grouped[measure].mean().mask(fixed, grouped[measure].first())
+            columns[f"{measure}_se"] = grouped[measure].sem(ddof=1).mask(fixed, 0.0)
         return pd.DataFrame(columns).reset_index()
 
     def plot(self, *, per: str = "class") -> altair.ConcatChart:
@@ -137,6 +153,6 @@ class StudyResult(Reported):
 
 def load_study(store: str | Path) -> StudyResult:
     """The study in a folder that ``Study.run(store=…)`` or ``equivoc study --out`` wrote, finished or not."""
-    folder = Path(store)
-    with open_to_read(folder) as (facts, opened):
-        return StudyResult(facts, tuple(opened.cells()), folder)
+    folder = study_folder(store)
+    with open_to_read(folder) as opened:
+        return StudyResult(opened.facts, tuple(opened.cells()), folder)

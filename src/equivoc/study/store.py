@@ -1,128 +1,247 @@
-"""Finished cells on disk: an SQLite file that survives being killed at any moment."""
+"""Finished cells on disk: an SQLite file that survives being killed at any moment, and holds no value of the data."""
 
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
+from equivoc.arguments import is_whole
 from equivoc.errors import InputError
 from equivoc.study.cell import CellKey, CellResult, Figures
-from equivoc.study.fingerprint import Facts, differences
+from equivoc.study.fingerprint import (
+    Facts,
+    are_facts,
+    content_fingerprint,
+    differences,
+    known_sizes,
+)
+from equivoc.study.folder_lock import only_here
 
 FILE = "study.sqlite"
-FORMAT = "equivoc study 1"
-SECONDS_TO_WAIT = 60
+FORMAT = "equivoc study 2"
+OLD_FORMAT = "equivoc study 1"
+SECONDS_TO_WAIT = 10
+SALT_BYTES = 32
 
 _TABLES = """
-CREATE TABLE study (format TEXT NOT NULL, facts TEXT NOT NULL);
-CREATE TABLE seconds (technique TEXT, replicate INTEGER, seconds REAL, PRIMARY KEY (technique, replicate));
-CREATE TABLE results (technique TEXT, replicate INTEGER, known_size INTEGER,
-    h0 REAL, area REAL, h0_record REAL, area_record REAL, PRIMARY KEY (technique, replicate, known_size));
+CREATE TABLE study (format TEXT NOT NULL, salt BLOB NOT NULL, data TEXT NOT NULL, facts TEXT NOT NULL,
+    contents TEXT NOT NULL);
+CREATE TABLE seconds (technique TEXT, content TEXT, replicate INTEGER, seconds REAL,
+    PRIMARY KEY (technique, content, replicate));
+CREATE TABLE results (technique TEXT, content TEXT, replicate INTEGER, known_size INTEGER,
+    h0 REAL, area REAL, h0_record REAL, area_record REAL,
+    PRIMARY KEY (technique, content, replicate, known_size));
 """
 _CELLS = """
-SELECT results.*, seconds FROM results JOIN seconds USING (technique, replicate)
-ORDER BY technique, replicate, known_size
+SELECT technique, replicate, seconds, content, known_size, h0, area, h0_record, area_record
+FROM results JOIN seconds USING (technique, content, replicate)
+WHERE replicate < ? ORDER BY technique, content, replicate, known_size
 """
 
 
 @dataclass(frozen=True, eq=False)
+class Asked:
+    """The study that is to be computed: what it is made of, how its data and its techniques' files are recognised."""
+
+    facts: Facts
+    data: Callable[[bytes], str]
+    """The fingerprint of the data, with a salt."""
+    contents: Mapping[str, str | None]
+    """By notation: a digest of what the technique's notation only names."""
+
+
+@dataclass(frozen=True, eq=False)
 class Store:
-    """The folder of one study. A cell is in it whole or not at all."""
+    """The folder of a study. A cell is in it whole or not at all."""
 
     folder: Path
+    facts: Facts
+    """Of the study that was asked for last."""
+    contents: Mapping[str, str]
+    """By notation: the keyed fingerprint of what the technique's notation only names."""
     _connection: sqlite3.Connection
 
     def add(self, cell: CellResult) -> None:
         """Keep a finished cell; on return it is on the disk."""
+        technique, replicate = cell.key
+        key = (technique, self.contents[technique], replicate)
         with _said(self.folder), self._connection as transaction:
-            transaction.execute("INSERT OR IGNORE INTO seconds VALUES (?, ?, ?)", (*cell.key, cell.seconds))
-            rows = [(*cell.key, *figures) for figures in cell.figures]
-            transaction.executemany("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            transaction.execute("INSERT OR REPLACE INTO seconds VALUES (?, ?, ?, ?)", (*key, cell.seconds))
+            rows = [(*key, *figures) for figures in cell.figures]
+            transaction.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def cells(self) -> list[CellResult]:
-        """All finished cells."""
+        """All finished cells of the study; those of other techniques and further replicates are left aside."""
         with _said(self.folder):
             # One statement sees one moment, whatever another process adds meanwhile.
-            rows = self._connection.execute(_CELLS).fetchall()
-        return [
-            CellResult(CellKey(*key), tuple(Figures(*row[2:-1]) for row in of_cell), seconds)
-            for (*key, seconds), of_cell in groupby(rows, key=lambda row: (row[0], row[1], row[-1]))
-        ]
-
-
-@contextmanager
-def open_store(folder: Path, facts: Facts) -> Iterator[Store]:
-    """The store of the study that has these facts: a new one, or the one that is there.
-
-    Raises InputError if another study's results are in the folder, or if it cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InputError(f"the store {folder} cannot be made a folder: {problem.strerror}.") from None
-    with _said(folder):
-        connection = sqlite3.connect(folder / FILE, timeout=SECONDS_TO_WAIT)
-    try:
-        with _said(folder):
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            _begin(connection, facts)
-        stored = read_facts(folder, connection)
-        different = list(differences(stored, facts))
-        if different:
-            raise InputError(
-                f"the store {folder} belongs to another study: {'; '.join(different)}. "
-                "Choose another folder, or remove this one."
+            rows = self._connection.execute(_CELLS, (self.facts["replicates"],)).fetchall()
+        sizes, once, found = known_sizes(self.facts), set(self.facts["once"]), []
+        for (technique, replicate, seconds, content), of_cell in groupby(rows, key=lambda row: row[:4]):
+            figures = [row[4:] for row in of_cell]
+            if self.contents.get(technique) != content or (replicate and technique in once):
+                continue
+            whole = tuple(row[0] for row in figures) == sizes and all(map(_are_figures, figures))
+            if not (whole and isinstance(replicate, int) and replicate >= 0 and isinstance(seconds, float)):
+                raise _damaged(self.folder, f"the figures of {technique} are not whole")
+            found.append(
+                CellResult(CellKey(technique, replicate), tuple(Figures(*row) for row in figures), seconds)
             )
-        yield Store(folder, connection)
-    finally:
-        connection.close()
+        return found
 
 
 @contextmanager
-def open_to_read(folder: Path) -> Iterator[tuple[Facts, Store]]:
-    """A finished or unfinished study's facts and cells; nothing is changed."""
+def open_store(folder: Path, asked: Asked) -> Iterator[Store]:
+    """The store for a study: a new one, or the one that is there if its cells can be used.
+
+    Its data, seed and knowledge must be the same; techniques and replicates may be others. Raises InputError if they
+    are not, if the folder cannot be written, or if another process computes in it.
+    """
+    _make_folder(folder)
+    with only_here(folder):
+        path = folder / FILE
+        if not path.exists():
+            _make_private_file(path)
+        elif _begun(path):  # look before anything is changed: it may be another's database
+            with open_to_read(folder):
+                pass
+        with _said(folder):
+            connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT)
+        try:
+            with _said(folder):
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                _begin(connection, asked)
+            salt, data, stored, _ = _read(folder, connection)
+            different = list(differences(stored, asked.facts, same_data=asked.data(salt) == data))
+            if different:
+                raise InputError(
+                    f"the study folder {folder} belongs to another study: {'; '.join(different)}. "
+                    f"Choose another folder, or remove {FILE} from this one."
+                )
+            contents = _keyed(asked.contents, salt)
+            with _said(folder), connection:
+                now = (json.dumps(asked.facts), json.dumps(contents))
+                connection.execute("UPDATE study SET facts = ?, contents = ?", now)
+            yield Store(folder, asked.facts, contents, connection)
+        finally:
+            connection.close()
+
+
+@contextmanager
+def open_to_read(folder: Path) -> Iterator[Store]:
+    """A finished or unfinished study; nothing is changed."""
     path = folder / FILE
     if not path.exists():
         raise InputError(f"there is no study in {folder}: it has no file {FILE}.")
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; choose another folder.")
     # SQLite cannot read beside its log where it may not write, unless it is told that nobody else does.
     writer_left = not path.with_name(f"{FILE}-wal").exists()
     address = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if writer_left else ''}"
     with _said(folder):
         connection = sqlite3.connect(address, uri=True, timeout=SECONDS_TO_WAIT)
     try:
-        yield read_facts(folder, connection), Store(folder, connection)
+        _, _, facts, contents = _read(folder, connection)
+        yield Store(folder, facts, contents, connection)
     finally:
         connection.close()
 
 
-def _begin(connection: sqlite3.Connection, facts: Facts) -> None:
-    """Make the tables and write the facts in one transaction, unless somebody has."""
+def study_folder(given: object) -> Path:
+    """The path of a study's folder, from what a caller gave."""
+    if not isinstance(given, (str, os.PathLike)) or "\0" in os.fspath(given):
+        raise InputError(f"store is {given!r}; give the path of a folder.")
+    return Path(given)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder, for its owner only, or say why it cannot be."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"{folder} is a file; give a folder for the study.") from None
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise InputError(f"the study folder {folder} cannot be made: {why}.") from None
+
+
+def _make_private_file(path: Path) -> None:
+    """An empty file that only its owner can read; SQLite gives its log the same rights."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as problem:
+        raise InputError(f"the study folder {path.parent} cannot be used: {problem.strerror}.") from None
+
+
+def _begun(path: Path) -> bool:
+    """Is there anything in it? A study that was killed at its very start leaves an empty file."""
+    return not path.is_file() or path.stat().st_size > 0
+
+
+def _begin(connection: sqlite3.Connection, asked: Asked) -> None:
+    """Make the tables and write what the study is made of in one transaction, unless they are there."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:
         there = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not there:
             for statement in filter(str.strip, _TABLES.split(";")):
                 connection.execute(statement)
-            connection.execute("INSERT INTO study VALUES (?, ?)", (FORMAT, json.dumps(facts)))
+            salt = secrets.token_bytes(SALT_BYTES)
+            facts, contents = json.dumps(asked.facts), json.dumps(_keyed(asked.contents, salt))
+            row = (FORMAT, salt, asked.data(salt), facts, contents)
+            connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?)", row)
 
 
-def read_facts(folder: Path, connection: sqlite3.Connection) -> Facts:
-    """What the stored study is made of."""
+def _keyed(contents: Mapping[str, str | None], salt: bytes) -> dict[str, str]:
+    return {notation: content_fingerprint(content, salt) for notation, content in contents.items()}
+
+
+def _read(folder: Path, connection: sqlite3.Connection) -> tuple[bytes, str, Facts, dict[str, str]]:
+    """Salt, fingerprint of the data, facts, and fingerprints of what the techniques name."""
     with _said(folder):
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        row = None
-        if {"study", "seconds", "results"} <= tables:
-            row = connection.execute("SELECT format, facts FROM study").fetchone()
-    if row is None or row[0] != FORMAT:
-        raise InputError(f"{folder / FILE} was not made by this version's studies; choose another folder.")
-    facts: Facts = json.loads(row[1])
-    return facts
+        ours = {"study", "seconds", "results"} <= tables
+        kind = connection.execute("SELECT format FROM study").fetchone() if ours else None
+        if kind is not None and kind[0] == OLD_FORMAT:
+            raise InputError(
+                f"{folder / FILE} was made by an earlier equivoc, whose studies kept confidential values in this "
+                "file; remove it, and run the study again."
+            )
+        if kind is None or kind[0] != FORMAT:
+            raise InputError(f"{folder / FILE} is not a study of this equivoc; choose another folder.")
+        salt, data, *texts = connection.execute("SELECT salt, data, facts, contents FROM study").fetchone()
+    facts, contents = (_json(text) for text in texts)
+    fine = isinstance(salt, bytes) and len(salt) == SALT_BYTES and isinstance(data, str)
+    if not (fine and are_facts(facts) and isinstance(contents, dict)):
+        raise _damaged(folder, "what the study is made of cannot be read")
+    return salt, data, facts, contents
+
+
+def _json(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _are_figures(row: Sequence[Any]) -> bool:
+    """A known size and finite figures? A column of numbers can hold anything in SQLite."""
+    return is_whole(row[0]) and all(isinstance(figure, float) and isfinite(figure) for figure in row[1:])
+
+
+def _damaged(folder: Path, why: object) -> InputError:
+    return InputError(
+        f"{folder / FILE} is damaged, or not a study: {why}. Choose another folder, or remove the file to begin anew."
+    )
 
 
 @contextmanager
@@ -131,9 +250,11 @@ def _said(folder: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as problem:
+        if str(problem).startswith(("no such", "Could not decode")):
+            raise _damaged(folder, problem) from None
         raise InputError(
-            f"the store {folder} cannot be used: {problem}. What was finished stays in it: once that is "
+            f"the study folder {folder} cannot be used: {problem}. What was finished stays in it: once that is "
             "mended, run the same study again to go on."
         ) from None
     except sqlite3.DatabaseError as problem:
-        raise InputError(f"{folder / FILE} is damaged or no study: {problem}.") from None
+        raise _damaged(folder, problem) from None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from typing import Any
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.study.cell import CellKey, CellResult, Setting
-from equivoc.study.fingerprint import Facts, study_facts
+from equivoc.study.fingerprint import Facts, data_fingerprint, study_facts
 from equivoc.study.knowledge import Knowledge
 from equivoc.study.progress import checked_kind, telling
 from equivoc.study.result import StudyResult, load_study
-from equivoc.study.store import Store, open_store
+from equivoc.study.store import Asked, Store, open_store, study_folder
 from equivoc.study.workers import compute
 from equivoc.techniques.technique import Technique
 
@@ -68,14 +68,20 @@ class Study:
 
     @property
     def cells(self) -> list[CellKey]:
-        """The keys of all cells, replicate by replicate: an unfinished study has something of every technique."""
+        """The keys of all cells, replicate by replicate: an unfinished study has something of every technique.
+
+        A technique that does not draw at random has one cell.
+        """
         return [
-            CellKey(t.notation, replicate) for replicate in range(self.replicates) for t in self.techniques
+            CellKey(t.notation, replicate)
+            for replicate in range(self.replicates)
+            for t in self.techniques
+            if t.random or replicate == 0
         ]
 
     @cached_property
     def made_of(self) -> Facts:
-        """Everything that the results depend on, as plain data."""
+        """What the study is made of, as plain data that hold no value of the people."""
         known = self._knowledge.facts()
         return study_facts(self.people, self.techniques, known, replicates=self.replicates, seed=self.seed)
 
@@ -84,6 +90,10 @@ class Study:
         if self.subsets is not None:
             return Knowledge.of(self.people.keys, known_sizes=None, subsets=self.subsets)
         return Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=None)
+
+    def _asked(self) -> Asked:
+        contents = {technique.notation: technique.content for technique in self.techniques}
+        return Asked(self.made_of, partial(data_fingerprint, self.people), contents)
 
     def run(
         self,
@@ -95,14 +105,15 @@ class Study:
         """Compute what is not in the ``store`` yet, and return all of it.
 
         ``store`` is a folder that keeps finished cells, so that a study which was stopped or killed goes on where it
-        was; None keeps them in memory. ``workers`` is the number of cores: one works in this process, more are
-        processes of their own, and then a script must call this under ``if __name__ == "__main__":``.
+        was, and one with other techniques or more replicates computes what is new; None keeps them in memory.
+        ``workers`` is the number of cores: one works in this process, more are processes of their own, and then a
+        script must call this under ``if __name__ == "__main__":``.
         ``progress`` shows a bar on a terminal (True), lines ("plain") or nothing (False).
         """
         kind = checked_kind(progress)
         workers = _whole("workers", workers, least=1)
-        folder = None if store is None else Path(store)
-        with nullcontext() if folder is None else open_store(folder, self.made_of) as opened:
+        folder = None if store is None else study_folder(store)
+        with nullcontext() if folder is None else open_store(folder, self._asked()) as opened:
             cells = [] if opened is None else opened.cells()
             there = {cell.key for cell in cells}
             missing = [key for key in self.cells if key not in there]

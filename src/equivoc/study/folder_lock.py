@@ -1,0 +1,62 @@
+"""One process at a time computes a study in a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from equivoc.errors import InputError
+
+LOCK = "study.lock"
+
+
+@contextmanager
+def only_here(folder: Path) -> Iterator[None]:
+    """InputError if another process holds the folder; the system lets go when a process ends, however it ends.
+
+    Where there are no such locks (Windows, some network disks) nothing is held: two processes then do the same
+    work twice, which changes no result.
+    """
+    path = folder / LOCK
+    handle = _held(path, folder)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            path.unlink(missing_ok=True)  # before letting go, so that it is certainly ours
+            os.close(handle)
+
+
+def _held(path: Path, folder: Path) -> int | None:
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        except OSError as problem:
+            raise InputError(f"the study folder {folder} cannot be used: {problem.strerror}.") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise InputError(
+                f"another process is computing a study in {folder}; wait until it ends, or choose another folder."
+            ) from None
+        except OSError:  # a disk without locks
+            os.close(handle)
+            path.unlink(missing_ok=True)
+            return None
+        if _is_at(handle, path):
+            return handle
+        os.close(handle)  # its owner removed it while we opened it
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False

@@ -87,6 +87,23 @@ def test_a_technique_that_cannot_be_used_on_the_data_is_named(people: eq.Microda
         study.run(workers=2, progress=False)
 
 
+def test_too_little_memory_is_said_in_a_sentence(people: eq.Microdata) -> None:
+    study = eq.Study(people, techniques=[Greedy()], replicates=1)
+    with pytest.raises(
+        eq.InputError, match="greedy, replicate 0: there is too little memory for it with 10 values"
+    ):
+        study.run(progress=False)
+
+
+class Greedy(eq.Unprotected):
+    """Wants more memory than there is."""
+
+    name = "greedy"
+
+    def release(self, people: eq.Microdata, rng: object = None) -> object:
+        raise MemoryError
+
+
 class Deadly(eq.Unprotected):
     """Takes its process with it, as running out of memory does."""
 

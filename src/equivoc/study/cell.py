@@ -101,6 +101,11 @@ def measure_cell(setting: Setting, key: CellKey) -> CellResult:
             figures = tuple(of_size.figures(size) for size, of_size in sums.items())
         except InputError as mistake:
             raise InputError(f"{key.technique}, replicate {key.replicate}: {mistake}") from None
+        except MemoryError:
+            raise InputError(
+                f"{key.technique}, replicate {key.replicate}: there is too little memory for it with "
+                f"{len(setting.people.values):,} values of {setting.people.confidential!r}; round them to fewer."
+            ) from None
     return CellResult(key, figures, perf_counter() - begin)
 
 

@@ -57,15 +57,16 @@ class Knowledge:
 def _checked_sizes(keys: tuple[str, ...], sizes: Iterable[int] | None) -> tuple[int, ...]:
     if sizes is None:
         return tuple(range(len(keys) + 1))
-    if isinstance(sizes, (str, int, float)):
+    if isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable):
         raise InputError(f"known_sizes is {sizes!r}; give a list of whole numbers, such as [0, 1, 2].")
     chosen = []
     for size in sizes:
         if isinstance(size, bool) or not hasattr(size, "__index__"):
             raise InputError(f"known_sizes holds {size!r}; give whole numbers, such as [0, 1, 2].")
         if not 0 <= index(size) <= len(keys):
+            told = size if abs(index(size)) < 1 << 63 else "a number that is too large"
             raise InputError(
-                f"known_sizes holds {size}; with {len(keys)} keys it can be 0 to {len(keys)} known keys."
+                f"known_sizes holds {told}; with {len(keys)} keys it can be 0 to {len(keys)} known keys."
             )
         chosen.append(index(size))
     if not chosen:
@@ -76,10 +77,9 @@ def _checked_sizes(keys: tuple[str, ...], sizes: Iterable[int] | None) -> tuple[
 
 
 def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
-    if isinstance(subsets, str):
-        raise InputError(
-            f"subsets is {subsets!r}; give a list of lists of keys, such as [[], ['{subsets}']]."
-        )
+    if isinstance(subsets, (str, bytes)) or not isinstance(subsets, Iterable):
+        given = subsets if subsets in keys else "age"
+        raise InputError(f"subsets is {subsets!r}; give a list of lists of keys, such as [[], ['{given}']].")
     chosen: list[tuple[str, ...]] = []
     for subset in subsets:
         if isinstance(subset, str) or not hasattr(subset, "__iter__"):

@@ -20,12 +20,12 @@ seed = 0
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,9 @@ import numpy as np
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.study.study import Study
+from equivoc.study.cell import MOST_CELLS
+from equivoc.study.plan_text import read_toml, wrong
+from equivoc.study.study import Study, too_many_cells
 from equivoc.study.toml_lines import TomlLines
 from equivoc.techniques.notation import TECHNIQUES, technique_of
 from equivoc.techniques.technique import Technique
@@ -69,7 +71,7 @@ SAID_OF_DATA = {
     "confidential": ("confidential",),
 }
 """The words by which a message about the data tells which key of the plan it is about; the first that fits."""
-LONGEST_DOMAIN = 1_000_000
+LONGEST_DOMAIN = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,32 +101,23 @@ class Plan:
         try:
             yield
         except InputError as mistake:
-            raise _wrong(self.path, self.lines, table, _named(str(mistake), keys), str(mistake)) from None
+            raise wrong(self.path, self.lines, table, _named(str(mistake), keys), str(mistake)) from None
 
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """The plan in a TOML file; InputError names the line and the key that is wrong."""
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-        plan = tomllib.loads(text)
-    except OSError as problem:
-        raise InputError(f"the plan {file} cannot be read: {problem.strerror}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"the plan {file} is not a text file; give TOML in UTF-8.") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"the plan {file} is not TOML: {problem}.") from None
-    lines = TomlLines.of(text)
+    plan, lines = read_toml(file)
     for table in plan:
         if table not in TABLES:
             message = f"there is no {table!r} in a plan{_nearest(table, TABLES)}"
-            raise _wrong(file, lines, table, "", message)
+            raise wrong(file, lines, table, "", message)
     data = _table(file, lines, plan, "data", DATA)
     for name in NEEDED:
         if name not in data:
-            raise _wrong(file, lines, "data", "", f"[data] needs {name}.")
+            raise wrong(file, lines, "data", "", f"[data] needs {name}.")
     design = _table(file, lines, plan, "study", STUDY)
-    return Plan(file, lines, data, tuple(_techniques(file, lines, plan)), design)
+    return Plan(file, lines, data, tuple(_techniques(file, lines, plan, design.get("replicates", 1))), design)
 
 
 def _table(
@@ -132,45 +125,33 @@ def _table(
 ) -> dict[str, Any]:
     content = plan.get(name, {})
     if not isinstance(content, dict):
-        raise _wrong(file, lines, name, "", f"{name} must be a table, [{name}].")
+        raise wrong(file, lines, name, "", f"{name} must be a table, [{name}].")
     for key, value in content.items():
         if key not in allowed:
-            raise _wrong(file, lines, name, key, f"[{name}] has no key {key!r}{_nearest(key, allowed)}")
+            raise wrong(file, lines, name, key, f"[{name}] has no key {key!r}{_nearest(key, allowed)}")
         kind, said = KINDS[key]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise _wrong(file, lines, name, key, f"{key} is {value!r}; it must be {said}.")
+            raise wrong(file, lines, name, key, f"{key} is {value!r}; it must be {said}.")
     return content
 
 
-def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any]) -> Iterator[Technique]:
+def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any], replicates: int) -> Iterator[Technique]:
     """Every combination of every table's lists of parameters."""
     tables = plan.get("technique", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise _wrong(file, lines, "technique", "", "techniques are written as tables, [[technique]].")
+        raise wrong(file, lines, "technique", "", "techniques are written as tables, [[technique]].")
     if not tables:
         raise InputError(f"the plan {file} has no technique; give at least one table [[technique]].")
+    grids = [_grid(file, lines, number, table) for number, table in enumerate(tables)]
+    count = sum(prod(map(len, grid.values())) for grid in grids)
+    if count * replicates > MOST_CELLS:
+        at = ("study", "replicates") if replicates > count else ("technique", "")
+        raise wrong(file, lines, *at, too_many_cells(count, replicates))
     seen: set[str] = set()
-    for number, table in enumerate(tables):
-
-        def wrong(key: str, message: str, number: int = number) -> InputError:
-            return _wrong(file, lines, "technique", key, message, number=number)
-
-        name = table.get("name")
-        if not isinstance(name, str):
-            raise wrong("name", f"a technique needs a name, such as 'sampling'; it is {name!r}.")
-        grid = {
-            key: value if isinstance(value, list) else [value]
-            for key, value in table.items()
-            if key != "name"
-        }
-        for key, choices in grid.items():
-            if not choices:
-                raise wrong(key, f"{name}: {key} is an empty list; give at least one value.")
-            flags = [choice for choice in choices if isinstance(choice, bool)]
-            if flags:
-                raise wrong(key, f"{name}: {key} is {str(flags[0]).lower()}; give a number or a text.")
+    for number, grid in enumerate(grids):
         for chosen in product(*grid.values()):
             parameters = dict(zip(grid, chosen, strict=True))
+            name = parameters.pop("name")
             for key, beside in TECHNIQUES[name].files.items() if name in TECHNIQUES else ():
                 if key in parameters:
                     parameters[key] = beside(parameters[key], file.parent)
@@ -178,16 +159,38 @@ def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any]) -> Iterator[
                 technique = technique_of(name, parameters)
             except InputError as mistake:
                 named = _named(str(mistake), {key: (key,) for key in parameters}) or "name"
-                raise wrong(named, str(mistake)) from None
+                raise wrong(file, lines, "technique", named, str(mistake), number=number) from None
             if technique.notation in seen:
-                raise wrong("name", f"{technique.notation} is in the plan twice; give it once.")
+                message = f"{technique.notation} is in the plan twice; give it once."
+                raise wrong(file, lines, "technique", "name", message, number=number)
             seen.add(technique.notation)
             yield technique
+
+
+def _grid(file: Path, lines: TomlLines, number: int, table: dict[str, Any]) -> dict[str, list[Any]]:
+    """The choices for each parameter of a table, and its name."""
+    name = table.get("name")
+    if not isinstance(name, str):
+        message = f"a technique needs a name, such as 'sampling'; it is {name!r}."
+        raise wrong(file, lines, "technique", "name", message, number=number)
+    grid = {key: value if isinstance(value, list) else [value] for key, value in table.items()}
+    for key, choices in grid.items():
+        flags = [choice for choice in choices if isinstance(choice, bool)]
+        if flags or not choices:
+            is_now = (
+                f"{str(flags[0]).lower()}; give a number or a text"
+                if flags
+                else "an empty list; give a value"
+            )
+            raise wrong(file, lines, "technique", key, f"{name}: {key} is {is_now}.", number=number)
+    return grid
 
 
 def _domain(given: Any) -> Any:
     """The values a domain stands for."""
     if isinstance(given, list):
+        if len(given) > LONGEST_DOMAIN:
+            raise InputError(f"domain has {len(given):,} values; {LONGEST_DOMAIN:,} are the most.")
         return given
     if set(given) != {"low", "high", "step"}:
         raise InputError(f"domain has the keys {', '.join(given) or 'none'}; it needs low, high and step.")
@@ -196,15 +199,13 @@ def _domain(given: Any) -> Any:
         isinstance(n, bool) or not isinstance(n, (int, float)) or not np.isfinite(n) for n in given.values()
     ):
         raise InputError("domain: low, high and step must be numbers.")
-    if not (step > 0 and high >= low) or (high - low) / step > LONGEST_DOMAIN:
+    if not (step > 0 and high >= low):
         raise InputError(f"domain: from {low} to {high} in steps of {step} is no list of values.")
+    if (high - low) / step > LONGEST_DOMAIN:
+        raise InputError(
+            f"domain: from {low} to {high} in steps of {step} are too many values; {LONGEST_DOMAIN:,} are the most."
+        )
     return low + step * np.arange(int((high - low) / step + 1e-9) + 1)
-
-
-def _wrong(
-    file: Path, lines: TomlLines, table: str, key: str, message: str, *, number: int = 0
-) -> InputError:
-    return InputError(f"{file}, line {lines.find(table, key, number=number)}: {message}")
 
 
 def _named(message: str, keys: Mapping[str, tuple[str, ...]]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.study.cell import CellKey, CellResult, Setting
+from equivoc.study.cell import MOST_CELLS, CellKey, CellResult, Setting
 from equivoc.study.fingerprint import Facts, data_fingerprint, study_facts
 from equivoc.study.knowledge import Knowledge
 from equivoc.study.progress import checked_kind, telling
@@ -65,6 +65,8 @@ class Study:
             object.__setattr__(self, "subsets", knowledge.subsets)
         object.__setattr__(self, "replicates", _whole("replicates", self.replicates, least=1))
         object.__setattr__(self, "seed", _whole("seed", self.seed, least=0))
+        if len(self.techniques) * self.replicates > MOST_CELLS:
+            raise InputError(too_many_cells(len(self.techniques), self.replicates))
 
     @property
     def cells(self) -> list[CellKey]:
@@ -158,7 +160,7 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
 
 
 def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
-    if isinstance(techniques, (Technique, str)):
+    if isinstance(techniques, (Technique, str)) or not isinstance(techniques, Iterable):
         raise InputError(f"techniques is {techniques!r}; give a list, such as [Sampling(fraction=0.1)].")
     chosen = tuple(techniques)
     if not chosen:
@@ -175,7 +177,17 @@ def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
     return chosen
 
 
+def too_many_cells(techniques: int, replicates: int) -> str:
+    """The sentence for a study that would never end."""
+    return (
+        f"{techniques:,} techniques × {replicates:,} replicates are too many; give fewer techniques or replicates: "
+        f"a study has at most {MOST_CELLS:,} releases."
+    )
+
+
 def _whole(name: str, given: Any, *, least: int) -> int:
     if isinstance(given, bool) or not hasattr(given, "__index__") or index(given) < least:
         raise InputError(f"{name} is {given!r}; give a whole number of {least} or more.")
+    if index(given) >= 1 << 63:
+        raise InputError(f"{name} is a whole number of more than 63 bits; give a smaller one.")
     return index(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
+_HEADER = re.compile(r"^\s*(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"^\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
 
 Place = tuple[str, int, str]
@@ -31,7 +31,7 @@ class TomlLines:
         for number, line in enumerate(text.splitlines(), start=1):
             header, key = _HEADER.match(line), _KEY.match(line)
             if header:
-                table = header[2].strip("\"'")
+                table = header[2].strip().strip("\"'")
                 count[table] = count.get(table, -1) + 1
                 lines.setdefault((table, count[table], ""), number)
             elif key:

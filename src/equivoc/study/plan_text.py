@@ -1,0 +1,113 @@
+"""The text of a plan, read and parsed: what would take memory, time or a crash later is refused here, with its line."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from equivoc.errors import InputError
+from equivoc.study.toml_lines import TomlLines
+
+MOST_BYTES = 1_000_000
+DEEPEST = 8
+"""A plan nests tables and lists less than this; the deepest are rows of a matrix."""
+LONGEST_MESSAGE = 500
+WHOLE_NUMBERS = 1 << 63
+"""TOML's whole numbers have 64 bits."""
+_MANY_DIGITS = re.compile(r"[0-9](?:_?[0-9]){1000,}")
+
+
+def read_toml(file: Path) -> tuple[dict[str, Any], TomlLines]:
+    """The plan's tables, and where they stand. All numbers are finite, and nothing is nested deeply."""
+    text = _text(file)
+    try:
+        plan = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"the plan {file} is not TOML: {_short(str(problem))}.") from None
+    except ValueError:  # Python reads no more than some thousand digits
+        raise _at(file, _line_of(_MANY_DIGITS, text), "a number has too many digits.") from None
+    except RecursionError:
+        raise _at(file, _deep_line(text), "tables or lists are nested too deeply.") from None
+    lines = TomlLines.of(text)
+    for table, content in plan.items():
+        tables = content if isinstance(content, list) else [content]
+        for number, each in enumerate(tables):
+            for key, value in each.items() if isinstance(each, dict) else [("", each)]:
+                fault = _fault(value)
+                if fault:
+                    raise wrong(file, lines, table, key, f"{key or table} {fault}", number=number)
+    return plan, lines
+
+
+def wrong(file: Path, lines: TomlLines, table: str, key: str, message: str, *, number: int = 0) -> InputError:
+    """What is wrong with a key of a table, with its line; the sentence is never long, whatever it quotes."""
+    return _at(file, lines.find(table, key, number=number), message)
+
+
+def _at(file: Path, line: int, message: str) -> InputError:
+    return InputError(f"{file}, line {line}: {_short(message)}")
+
+
+def _short(message: str) -> str:
+    """The message with its middle left out if it quotes too much."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    return f"{message[: LONGEST_MESSAGE // 2]} … {message[-LONGEST_MESSAGE // 2 :]}"
+
+
+def _text(file: Path) -> str:
+    try:
+        if file.exists() and not file.is_file():
+            kind = "a folder" if file.is_dir() else "not a regular file"
+            raise InputError(f"the plan {file} is {kind}; give a TOML file.")
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        why = getattr(problem, "strerror", None) or problem
+        raise InputError(f"the plan {file} cannot be read: {why}.") from None
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            f"the plan {file} has more than {MOST_BYTES:,} bytes; give a plan in TOML, not data."
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"the plan {file} is not a text file; give TOML in UTF-8.") from None
+
+
+def _fault(value: Any) -> str:
+    """What is wrong with a value or anything in it; "" if nothing is."""
+    waiting = [(value, 0)]
+    while waiting:
+        found, depth = waiting.pop()
+        if isinstance(found, (dict, list)):
+            if depth == DEEPEST:
+                return "is nested too deeply."
+            inside = found.values() if isinstance(found, dict) else found
+            waiting += [(each, depth + 1) for each in inside]
+        elif isinstance(found, float) and not math.isfinite(found):
+            return f"is {found}; give a finite number."
+        elif isinstance(found, int) and not -WHOLE_NUMBERS <= found < WHOLE_NUMBERS:
+            return "is a whole number of more than 64 bits; give a smaller one."
+    return ""
+
+
+def _line_of(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.search(text)
+    return 1 if found is None else text.count("\n", 0, found.start()) + 1
+
+
+def _deep_line(text: str) -> int:
+    """The first line on which more brackets are open than a plan has (brackets in texts count too)."""
+    depth = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        for character in line:
+            depth += (character in "[{") - (character in "]}")
+            if depth > DEEPEST:
+                return number
+    return 1

@@ -11,7 +11,7 @@ import pytest
 import equivoc
 
 LAYERS = (
-    ("arguments", "errors", "files", "number_format", "version"),
+    ("arguments", "csv_output", "drawing", "errors", "files", "number_format", "plain_text", "version"),
     ("measure",),
     ("data", "engines", "datasets"),
     ("intruder",),

@@ -1,14 +1,70 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and never over an input, a device or one another."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
+import secrets
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from equivoc.errors import InputError
+
+
+def check_outputs(
+    outputs: Iterable[Path], *, inputs: Iterable[Path | None] = (), folder: Path | None = None
+) -> None:
+    """InputError if an output is one of the inputs, another output, or something that must not be replaced.
+
+    Files are compared by path and by what they are on the disk, so links and other spellings of a name are recognised.
+    Inputs that are None or do not exist are passed over. ``folder`` is one that is made before anything is written;
+    all others must be there. Call this before any work, and again before writing.
+    """
+    by_path: dict[str, Path] = {}
+    by_file: dict[tuple[int, int], Path] = {}
+    for read in inputs:
+        if read is not None:
+            by_path[_spelling(read)] = read
+            found = _file(read)
+            if found is not None:
+                by_file[found] = read
+    written: dict[str | tuple[int, int], Path] = {}
+    for output in outputs:
+        check_replaceable(output)
+        if output.parent != folder and not output.parent.is_dir():
+            raise InputError(f"{output} cannot be written: {output.parent} is not a folder.")
+        spelling, found = _spelling(output), _file(output)
+        read = by_path.get(spelling) or (None if found is None else by_file.get(found))
+        if read is not None:
+            same = "" if read == output else f", by the name {read}"
+            raise InputError(f"{output} cannot be written: it is read as well{same}. Choose another name.")
+        # On a disk that ignores case, names that differ in case only are one file.
+        for name in (spelling.casefold(), found):
+            if name is not None and written.setdefault(name, output) is not output:
+                raise InputError(
+                    f"{output} cannot be written: {written[name]} is to be written too, and is the same file. "
+                    "Choose another name."
+                )
+
+
+def check_replaceable(path: Path) -> None:
+    """InputError unless ``path`` is free or a regular file, maybe behind a link."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise InputError(
+                f"{path} cannot be written: it is a link to a file that does not exist."
+            ) from None
+        return
+    except OSError as problem:
+        raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{path} cannot be written: it is a folder.")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{path} cannot be written: it is a device, a pipe or a socket, not a regular file.")
 
 
 def new_folder(folder: Path) -> None:
@@ -20,18 +76,41 @@ def new_folder(folder: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A private temporary file beside ``path`` that takes its place once it is written."""
+def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A temporary file beside ``path`` that takes its place once it is written.
+
+    Where ``path`` is a link, the file that it leads to is replaced.
+    ``private`` files can be read by their owner only; others have the usual permissions of new files.
+    """
+    check_replaceable(path)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        target = path.resolve()
+        temporary = target.with_name(f".equivoc-{secrets.token_hex(8)}{target.suffix}")
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
     except OSError as problem:
         raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        temporary.replace(path)
+        check_replaceable(path)
+        temporary.replace(target)
     except OSError as problem:
         raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _spelling(path: Path) -> str:
+    """The path without links, and with letters and accents composed in one way."""
+    try:
+        return unicodedata.normalize("NFC", os.fspath(path.resolve()))
+    except (OSError, RuntimeError):  # a loop of links
+        return os.fspath(path.absolute())
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Device and number of the file on it; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

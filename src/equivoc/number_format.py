@@ -43,3 +43,38 @@ def bits(value: float) -> str:
     """
     written = figure(value)
     return f"{written} bit" if written == "1" else f"{written} bits"
+
+
+def amount(value: float, unit: str = "") -> str:
+    """A number of the attribute's unit; a unit of one letter sticks to it.
+
+    >>> amount(5, "K"), amount(12345.5, "cents"), amount(0.25), amount(259712.44)
+    ('5K', '12,345.5 cents', '0.25', '259,712')
+    """
+    number = f"{value:,.6g}" if 1e-4 <= abs(value) < 1e6 else figure(value)
+    return f"{number}{unit}" if len(unit) == 1 else f"{number} {unit}".rstrip()
+
+
+def probability(value: float) -> str:
+    """Two decimals, or as many as it takes not to say 0.00 or 1.00 of what is neither.
+
+    >>> probability(0.414), probability(0.0004), probability(0.9996), probability(1.0)
+    ('0.41', '0.0004', '0.9996', '1.00')
+    """
+    for decimals in range(2, 7):
+        told = f"{value:.{decimals}f}"
+        if value in (0.0, 1.0) or 0.0 < float(told) < 1.0:
+            return told
+    return f"{value:.2g}"
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, in the plural unless it is one.
+
+    >>> counted(1, "record"), counted(1200, "class"), counted(0, "person")
+    ('1 record', '1,200 classes', '0 people')
+    """
+    if number == 1:
+        return f"1 {thing}"
+    several = "people" if thing == "person" else f"{thing}es" if thing.endswith("s") else f"{thing}s"
+    return f"{number:,} {several}"

@@ -201,6 +201,8 @@ def test_data_and_roles(frame: pd.DataFrame) -> None:
         "values": 5,
         "low": 10.0,
         "high": 50.0,
+        "exact": False,
+        "words": "5 values, most of them between about 10 and 50",
     }
     assert told["technique"]["notation"] == "unprotected"
 

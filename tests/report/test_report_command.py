@@ -14,7 +14,8 @@ from equivoc.cli import main
 from equivoc.cli.app import app
 
 OPTIONS = (
-    "--confidential pay --keys age,sex --technique sampling:fraction=0.5 --known age,sex --seed 3 --eps 0,10"
+    "--confidential pay --keys age,sex --technique sampling:fraction=0.5 --known age,sex --seed 3 --eps 0,10 "
+    "--domain 10:50:10"
 )
 
 

@@ -64,7 +64,7 @@ def test_page_of_a_study_alone_or_beside_an_assessment(
     assert charts["study"]["mark"] == {"type": "line"}
     assert HOSTILE in seen.text
     assert seen.handlers == []
-    assert "1.250" in seen.text
+    assert "1.25" in seen.text
 
 
 def test_notebook_table_of_a_study() -> None:

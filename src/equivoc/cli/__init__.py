@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import sys
 
+from equivoc.cli.streams import discard_output, is_output_problem, prepare_streams
 from equivoc.errors import InputError
+from equivoc.plain_text import printable
 
 
 def main() -> None:
     """Run the command; the caller's mistakes end in one sentence on stderr and exit code 2."""
+    prepare_streams()
     from equivoc.cli.app import app
+    from equivoc.cli.option_names import with_option_names
 
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except InputError as mistake:
-        print(f"equivoc: {mistake}", file=sys.stderr)
+        _complain(with_option_names(str(mistake), sys.argv[1:]))
         raise SystemExit(2) from None
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
-        sys.stderr.close()
+        discard_output()
         raise SystemExit(0) from None
+    except OSError as problem:
+        if not is_output_problem(problem):
+            raise
+        discard_output()
+        _complain(f"the output cannot be written: {problem.strerror}.")
+        raise SystemExit(1) from None
+    except MemoryError:
+        _complain(
+            "there is not enough memory for this. Fewer keys, fewer values or a machine with more would do."
+        )
+        raise SystemExit(1) from None
+
+
+def _complain(sentence: str) -> None:
+    print(f"equivoc: {printable(sentence)}", file=sys.stderr)

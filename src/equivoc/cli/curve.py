@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equivoc.cli.people_options import numbers
+from equivoc.cli.waiting import waiting
+from equivoc.drawing import check_drawing, save_chart
 from equivoc.errors import InputError
-from equivoc.files import replacing
+from equivoc.files import check_outputs
+from equivoc.number_format import bits, exact, figure, probability
 
 if TYPE_CHECKING:
     from equivoc.measure.curve import Curve
@@ -45,12 +48,18 @@ def curve(
 
     if plot is not None and plot.suffix.lower() not in (".png", ".svg"):
         raise InputError(f"--plot {plot}: the picture's name must end in .png or .svg.")
+    read = [] if source is None else [Path("/dev/stdin" if source == "-" else source)]
+    if plot is not None:
+        check_outputs([plot], inputs=read)
+        check_drawing()
     x, p = _posterior(source, values, probabilities)
     asked = numbers("--at", at) if at is not None else []
-    result = measure(x, p, tolerance=tolerance)
-    facts = _facts(result, asked)
-    if plot is not None:
-        _draw(result, plot)
+    with waiting("measuring", kernels="equivoc.measure.descent_kernels"):
+        result = measure(x, p, tolerance=tolerance)
+        facts = _facts(result, asked)
+        if plot is not None:
+            check_outputs([plot], inputs=read)
+            save_chart(result.plot(), plot)
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
@@ -114,35 +123,28 @@ def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
     }
 
 
-def _draw(result: Curve, plot: Path) -> None:
-    png = plot.suffix.lower() == ".png"
-    with replacing(plot) as temporary:
-        result.plot().save(str(temporary), format="png" if png else "svg", scale_factor=2 if png else 1)
-
-
 def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from equivoc.cli.terminal import Terminal
 
-    console = Console()
+    terminal = Terminal()
     low, high = result.area_bounds
-    console.print(
-        f"H0    {result.h0:.6g} bits                  (0: the exact value is known)", highlight=False
-    )
-    bounds = "exact" if result.exact else f"certified between {low:.6g} and {high:.6g}"
-    console.print(
-        f"area  {result.area:.6g} bits × the values' unit   ({bounds}; smaller is riskier)", highlight=False
-    )
-    console.print(f"ε_max {result.eps_max:.6g}                       (H is 0 from here on)", highlight=False)
-    table = Table("from ε", "H(ε), bits", "hit rate V(ε)")
+    bounds = "exact" if result.exact else f"certified between {figure(low)} and {figure(high)}"
+    for name, told, meaning in (
+        ("H0", bits(result.h0), "0: the exact value is known"),
+        ("area", f"{figure(result.area)} bits × the values' unit", f"{bounds}; smaller is riskier"),
+        ("ε_max", exact(result.eps_max), "H is 0 from here on"),
+    ):
+        terminal.say(f"{name:5} {told:30} ({meaning})")
     shown = range(len(result.epsilons))
     if len(shown) > MOST_LINES:
         shown = range(0, len(shown), -(-len(shown) // MOST_LINES))
     rows = sorted({*(float(result.epsilons[i]) for i in shown), *asked})
-    for e in rows:
-        table.add_row(f"{e:.6g}", f"{result(e):.3f}", f"{result.hit(e):.3f}")
-    console.print(table)
+    terminal.show(
+        "",
+        ("from ε", "H(ε), bits", "hit rate V(ε)"),
+        [(exact(e), figure(result(e)), probability(result.hit(e))) for e in rows],
+    )
     if len(shown) < len(result.epsilons):
-        console.print(f"({len(shown)} of {len(result.epsilons)} break points shown; --json has all)")
+        terminal.say(f"({len(shown)} of {len(result.epsilons)} break points shown; --json has all)")
     if plot is not None:
-        console.print(f"The picture is in {plot}.", highlight=False)
+        terminal.say(f"The picture is in {plot}.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equivoc.cli.people_options import ReleaseOptions, with_options
+from equivoc.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from equivoc.models.file_measures import Measure
@@ -26,29 +27,29 @@ def measures(
     from equivoc.models.measures import measure_rows
 
     chosen = options.chosen()
-    people = options.read()
-    as_it_is = options.technique is None and options.release is None
-    release = None if as_it_is else chosen.release(people, options.seed)
-    rows = measure_rows(people, release, known=options.asked(people))
+    with waiting("measuring"):
+        people = options.read()
+        as_it_is = options.technique is None and options.release is None
+        release = None if as_it_is else chosen.release(people, options.seed)
+        rows = measure_rows(people, release, known=options.asked(people))
     if as_json:
         told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
         found = {"technique": chosen.notation, "seed": options.seed, "measures": told}
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(found, indent=2))
         return
     _print(rows)
 
 
 def _print(rows: list[Measure]) -> None:
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    from equivoc.models.phrases import figure
+    from equivoc.cli.terminal import Terminal
+    from equivoc.number_format import figure
 
     table = Table(show_lines=True)
     table.add_column("measure", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("what it means here")
     for name, value, meaning in rows:
-        table.add_row(name, figure(value), Text(meaning))
-    Console(highlight=False).print(table)
+        table.add_row(name, figure(value), meaning)
+    Terminal().print(table)

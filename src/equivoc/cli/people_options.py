@@ -6,17 +6,25 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equivoc.cli.technique_files import technique_files
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
     from equivoc.study.assess import Assessment
     from equivoc.techniques.technique import Technique
+
+NOTHING = "none"
+"""What ``--known`` says for an intruder who knows no key, unless a key has that name."""
+LONGEST_DOMAIN = 1_000_000
+LONGEST_QUOTED = 40
+"""Characters of a caller's word that a message repeats."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,9 @@ class ReleaseOptions:
     ] = None
     known: Annotated[
         str | None,
-        typer.Option(help="The keys that the intruder knows, separated by commas; all unless given."),
+        typer.Option(
+            help="The keys that the intruder knows, separated by commas; 'none' for no key; all unless given."
+        ),
     ] = None
     seed: Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)] = 0
     domain: Annotated[
@@ -75,10 +85,12 @@ class ReleaseOptions:
         """The people; or others, in a file of the same columns."""
         from equivoc.data.microdata import read
 
+        if self.known is not None:  # a mistake in the words is told before a file is read
+            names("--known", self.known)
         return read(
             self.people if control is None else control,
             confidential=self.confidential,
-            keys=names(self.keys),
+            keys=names("--keys", self.keys),
             domain=None if self.domain is None or control is not None else domain_values(self.domain),
             round_to=self.round_to,
             weights=self.weights if control is None else None,
@@ -87,7 +99,16 @@ class ReleaseOptions:
 
     def asked(self, people: Microdata) -> list[str]:
         """The keys that the intruder knows."""
-        return list(people.keys) if self.known is None else names(self.known)
+        if self.known is None:
+            return list(people.keys)
+        if self.known.strip() == NOTHING and NOTHING not in people.keys:
+            return []
+        return names("--known", self.known)
+
+    def inputs(self) -> list[Path]:
+        """The files that are read, those that a technique names included; none of them may be written."""
+        found = [self.people, *technique_files(self.chosen())]
+        return found if self.release is None else [*found, self.release]
 
 
 @dataclass(frozen=True)
@@ -101,6 +122,12 @@ class AssessmentOptions(ReleaseOptions):
     control: Annotated[
         Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
     ] = None
+
+    unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = ""
+
+    def inputs(self) -> list[Path]:
+        """The files that are read; none of them may be written."""
+        return super().inputs() if self.control is None else [*super().inputs(), self.control]
 
     def assessment(self) -> Assessment:
         """The assessment; what is wrong with the words is said before a file is read."""
@@ -140,19 +167,36 @@ def with_options(kind: type[ReleaseOptions]) -> Callable[[Callable[..., None]], 
     return decorate
 
 
-def names(text: str) -> list[str]:
-    """Names separated by commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+def names(option: str, text: str) -> list[str]:
+    """Names separated by commas; an empty one, as an unset shell variable leaves it, is a mistake."""
+    found = [name.strip() for name in text.split(",")]
+    if not any(found):
+        raise InputError(
+            f"{option} is empty; name at least one column"
+            + (
+                f", or say {option} {NOTHING} for an intruder who knows no key."
+                if option == "--known"
+                else "."
+            )
+        )
+    if not all(found):
+        raise InputError(f"{option} {text}: the name at position {found.index('')} is empty.")
+    return found
 
 
 def numbers(option: str, text: str) -> list[float]:
-    """Numbers separated by commas."""
+    """Finite numbers separated by commas."""
     found = []
     for position, item in enumerate(text.split(",")):
+        written = item.strip()
+        shown = written if len(written) <= LONGEST_QUOTED else f"{written[:LONGEST_QUOTED]}…"
         try:
-            found.append(float(item))
+            number = float(written)
         except ValueError:
-            raise InputError(f"{option}: {item.strip()!r} at position {position} is not a number.") from None
+            raise InputError(f"{option}: {shown!r} at position {position} is not a number.") from None
+        if not isfinite(number):
+            raise InputError(f"{option}: {shown!r} at position {position} is not a finite number.")
+        found.append(number)
     return found
 
 
@@ -164,4 +208,9 @@ def domain_values(text: str) -> list[float]:
     if len(parts) != 3 or parts[2] <= 0 or parts[1] < parts[0]:
         raise InputError(f"--domain {text}: give low:high:step with a step above 0, such as 10:250:10.")
     low, high, step = parts
-    return [low + step * i for i in range(int((high - low) / step + 1e-9) + 1)]
+    steps = (high - low) / step + 1e-9
+    if not steps < LONGEST_DOMAIN:
+        raise InputError(
+            f"--domain {text[:LONGEST_QUOTED]}: more than {LONGEST_DOMAIN:,} values; take a larger step."
+        )
+    return [low + step * i for i in range(int(steps) + 1)]

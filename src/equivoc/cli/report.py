@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from equivoc.cli.people_options import AssessmentOptions, with_options
-from equivoc.errors import InputError
-from equivoc.files import replacing
+from equivoc.cli.waiting import waiting
+from equivoc.drawing import check_drawing
+from equivoc.files import check_outputs, replacing
 
 
 @with_options(AssessmentOptions)
@@ -20,7 +21,6 @@ def report(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the same facts as JSON into this file.")
     ] = None,
-    unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = "",
     title: Annotated[str | None, typer.Option(help="The page's title.")] = None,
     date: Annotated[
         str | None, typer.Option(help="A date to print; without one, the same data give the same page.")
@@ -36,19 +36,29 @@ def report(
 
     Example: equivoc report people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
-    for path in filter(None, (out, json_file)):
-        if not path.parent.is_dir():
-            raise InputError(f"{path} cannot be written: {path.parent} is not a folder.")
-        if path.is_dir():
-            raise InputError(f"{path} cannot be written: it is a folder.")
-    result = options.assessment()
-    from equivoc.report.page import facts_of, render, write_page
+    outputs = [out] if json_file is None else [out, json_file]
+    check_outputs(outputs, inputs=options.inputs())
+    check_drawing()
+    with waiting("assessing and drawing"):
+        result = options.assessment()
+        from equivoc.report.page import facts_of, render, write_page
 
-    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
-    write_page(render(facts), out)
-    if json_file is not None:
-        with replacing(json_file) as temporary:
-            temporary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    print(facts["verdict"]["headline"])
-    print(facts["sentences"]["shown"])
-    print(f"The report is in {out}.")
+        facts = facts_of(
+            result,
+            unit=options.unit,
+            record_values=record_values,
+            title=title,
+            date=date,
+            budget=budget,
+        )
+        page = render(facts)
+        check_outputs(outputs, inputs=options.inputs())
+        write_page(page, out)
+        if json_file is not None:
+            with replacing(json_file) as temporary:
+                temporary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    from equivoc.cli.terminal import Terminal
+
+    terminal = Terminal()
+    for sentence in (facts["verdict"]["headline"], facts["sentences"]["shown"], f"The report is in {out}."):
+        terminal.say(sentence)

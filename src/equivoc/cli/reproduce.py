@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.files import new_folder, replacing
+from equivoc.csv_output import write_csv
+from equivoc.drawing import check_drawing, save_chart
+from equivoc.files import check_outputs, new_folder
+from equivoc.number_format import bits, figure
 
 if TYPE_CHECKING:
     from equivoc.study.claims import Claim
@@ -47,6 +50,8 @@ def reproduce(
     from equivoc.study.reproduction import experiment, experiment_people
     from equivoc.study.study import StudyInterrupted
 
+    check_outputs(_outputs(out), inputs=[pums], folder=out)
+    check_drawing()
     people = experiment_people(pums, records=records, seed=seed)
     new_folder(out)
     try:
@@ -57,6 +62,7 @@ def reproduce(
         told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
         print(f"equivoc: {told} To go on, give the same command again.", file=sys.stderr)
         raise typer.Exit(130) from None
+    check_outputs(_outputs(out), inputs=[pums], folder=out)
     judged = claims(done.summary())
     written = _write(done, judged, out)
     if as_json:
@@ -69,6 +75,14 @@ def reproduce(
         _print(done, judged, written)
 
 
+FIGURES, ENDINGS = ("worked_example", "two_salaries", "figure2", "figure4"), (".png", ".svg")
+TABLES = ("claims.csv", "results.csv", "summary.csv")
+
+
+def _outputs(folder: Path) -> list[Path]:
+    return [folder / name for name in (*(f"{f}{ending}" for f in FIGURES for ending in ENDINGS), *TABLES)]
+
+
 def _write(done: StudyResult, judged: list[Claim], folder: Path) -> list[Path]:
     import pandas as pd
 
@@ -78,50 +92,44 @@ def _write(done: StudyResult, judged: list[Claim], folder: Path) -> list[Path]:
 
     close, far = curve([77, 80], [0.5, 0.5]), curve([50, 107], [0.5, 0.5])
     summary = done.summary()
-    charts = {
-        "worked_example": curve([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05]).plot(),
-        "two_salaries": curve_chart({"77K or 80K": close, "50K or 107K": far}, unit="thousand"),
-        "figure2": done.plot(),
-        "figure4": noise_figure(summary, confidential=done.made_of["data"]["confidential"]),
-    }
-    written = []
+    drawn = (
+        curve([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05]).plot(),
+        curve_chart({"77K or 80K": close, "50K or 107K": far}, unit="thousand"),
+        done.plot(),
+        noise_figure(summary, confidential=done.made_of["data"]["confidential"]),
+    )
+    charts = dict(zip(FIGURES, drawn, strict=True))
     for name, chart in charts.items():
-        for ending in (".png", ".svg"):
-            path = folder / f"{name}{ending}"
-            with replacing(path) as temporary:
-                chart.save(str(temporary), scale_factor=2 if ending == ".png" else 1)
-            written.append(path)
+        for ending in ENDINGS:
+            save_chart(chart, folder / f"{name}{ending}")
     verdicts = pd.DataFrame([{**asdict(c), "holds": c.verdict} for c in judged])
-    for name, table in (("claims.csv", verdicts), ("results.csv", done.results), ("summary.csv", summary)):
-        with replacing(folder / name) as temporary:
-            table.to_csv(temporary, index=False)
-        written.append(folder / name)
-    return written
+    for name, table in zip(TABLES, (verdicts, done.results, summary), strict=True):
+        write_csv(table, folder / name)
+    return _outputs(folder)
 
 
 def _print(done: StudyResult, judged: list[Claim], written: list[Path]) -> None:
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
+    from equivoc.cli.terminal import Terminal
     from equivoc.measure.curve import curve
 
-    console = Console(highlight=False)
+    terminal = Terminal()
     worked = curve([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05])
-    console.print(
+    terminal.say(
         f"Worked example: H(0) = {worked.h0:.3f}, H(1) = {worked(1):.3f}, H(2) = {worked(2):.3f}, "
         f"H(6) = {worked(6):.3f}, H(7) = {worked(7):.3f}, H(8) = {worked(8):.3f} bits; A = {worked.area:.3f}."
     )
     close, far = curve([77, 80], [0.5, 0.5]), curve([50, 107], [0.5, 0.5])
-    console.print(
-        f"{{77K, 80K}}: H0 = {close.h0:g} bit, A = {close.area:g}K. "
-        f"{{50K, 107K}}: H0 = {far.h0:g} bit, A = {far.area:g}K."
+    terminal.say(
+        f"{{77K, 80K}}: H0 = {bits(close.h0)}, A = {figure(close.area)}K bits. "
+        f"{{50K, 107K}}: H0 = {bits(far.h0)}, A = {figure(far.area)}K bits."
     )
     seconds = done.frame.groupby("technique", sort=False)["seconds"].sum()
-    console.print("Computing: " + ", ".join(f"{name} {spent:.0f} s" for name, spent in seconds.items()) + ".")
+    terminal.say("Computing: " + ", ".join(f"{name} {spent:.0f} s" for name, spent in seconds.items()) + ".")
     table = Table("claim", "judged by", "measured", "verdict", show_lines=True)
     for c in judged:
-        table.add_row(Text(f"({c.number}) {c.claim}"), Text(c.rule), Text(c.measured), Text(c.verdict))
-    console.print(table)
+        table.add_row(f"({c.number}) {c.claim}", c.rule, c.measured, c.verdict)
+    terminal.print(table)
     for path in written:
-        console.print(f"written: {path}", soft_wrap=True, markup=False)
+        terminal.say(f"written: {path}")

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equivoc.files import replacing
+from equivoc.cli.technique_files import technique_files
+from equivoc.csv_output import write_csv
+from equivoc.drawing import check_drawing, save_chart
+from equivoc.files import check_outputs
+from equivoc.number_format import figure
 
 if TYPE_CHECKING:
     from equivoc.study.result import StudyResult
+
+FILES = ("results.csv", "summary.csv", "seconds.csv", "study.png")
 
 
 def study(
@@ -39,11 +45,19 @@ def study(
     """
     from equivoc.measure.parallel import cores
     from equivoc.study.plan import read_plan
+    from equivoc.study.store import FILE as STORE
     from equivoc.study.study import StudyInterrupted
 
     try:
-        planned = read_plan(plan).study()
-        done = planned.run(out, workers=workers or cores(), progress=progress)
+        read = read_plan(plan)
+        inputs = [plan, plan.parent / read.data["path"]]
+        for technique in read.techniques:
+            inputs += technique_files(technique)
+        outputs = [out / name for name in (*FILES, STORE)]
+        check_outputs(outputs, inputs=inputs, folder=out)
+        check_drawing()
+        done = read.study().run(out, workers=workers or cores(), progress=progress)
+        check_outputs(outputs, inputs=inputs, folder=out)
         written = _write(done, out)
     except KeyboardInterrupt as stopped:
         told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
@@ -61,16 +75,14 @@ def _write(done: StudyResult, folder: Path) -> dict[str, Path]:
     seconds = (
         frame.groupby(["technique", "parameters", "replicate"], sort=False)["seconds"].sum().reset_index()
     )
-    paths = {name: folder / name for name in ("results.csv", "summary.csv", "seconds.csv", "study.png")}
+    paths = {name: folder / name for name in FILES}
     for name, table in (
         ("results.csv", done.results),
         ("summary.csv", done.summary()),
         ("seconds.csv", seconds),
     ):
-        with replacing(paths[name]) as temporary:
-            table.to_csv(temporary, index=False)
-    with replacing(paths["study.png"]) as temporary:
-        done.plot().save(str(temporary), scale_factor=2)
+        write_csv(table, paths[name])
+    save_chart(done.plot(), paths["study.png"])
     return paths
 
 
@@ -87,31 +99,25 @@ def _facts(done: StudyResult, written: dict[str, Path]) -> dict[str, Any]:
 
 
 def _print(done: StudyResult, written: dict[str, Path]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from equivoc.cli.terminal import Terminal
 
-    console = Console(highlight=False)
+    terminal = Terminal()
     data = done.made_of["data"]
-    console.print(
+    terminal.say(
         f"{data['records']:,} records, {len(data['keys'])} keys; {len(done.made_of['techniques'])} techniques × "
         f"{done.made_of['replicates']} replicates; {done.frame['seconds'].sum():.1f} s of computing."
     )
     summary = done.summary()
     sizes = sorted({summary["known_size"].min(), summary["known_size"].max()})
-    console.print(
+    terminal.say(
         f"Means, each class counting once; less is riskier. H0 in bits, A in bits × unit of {data['confidential']}."
     )
-    table = Table()
-    for column in ("technique", "parameters"):
-        table.add_column(column, overflow="fold")
-    for measure in ("H0", "A"):
-        for size in sizes:
-            table.add_column(f"{measure}\n{size} known", justify="right")
+    columns = [f"{measure}, {size} known" for measure in ("H0", "A") for size in sizes]
+    rows = []
     for (technique, parameters), of_technique in summary.groupby(["technique", "parameters"], sort=False):
         by_size = of_technique.set_index("known_size")
         means = [by_size.loc[size, measure] for measure in ("h0", "area") for size in sizes]
-        table.add_row(Text(technique), Text(parameters), *(f"{mean:.4g}" for mean in means))
-    console.print(table)
+        rows.append((technique, parameters, *map(figure, means)))
+    terminal.show("", ("technique", "parameters", *columns), rows, left=2)
     for path in written.values():
-        console.print(f"written: {path}", soft_wrap=True, markup=False)
+        terminal.say(f"written: {path}")

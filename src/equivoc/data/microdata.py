@@ -56,6 +56,7 @@ class Microdata:
     ) -> None:
         numbers.check_step(round_to)
         given = None if domain is None else numbers.as_domain(domain)
+        self._domain_given, self._rounded = given is not None, round_to is not None
         table = open_table(source)
         self._keys = checked_roles(table, confidential=confidential, keys=keys, weights=weights)
         self._confidential = confidential
@@ -112,6 +113,16 @@ class Microdata:
     def values(self) -> NDArray[np.float64]:
         """The confidential attribute's domain D, ascending."""
         return self._values
+
+    @property
+    def domain_given(self) -> bool:
+        """Was the domain given, rather than taken from the values that occur?"""
+        return self._domain_given
+
+    @property
+    def rounded(self) -> bool:
+        """Were the confidential values rounded?"""
+        return self._rounded
 
     @property
     def weights(self) -> NDArray[np.float64] | None:

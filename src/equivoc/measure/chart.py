@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
+from equivoc.drawing import drawable
+
 if TYPE_CHECKING:
     from equivoc.measure.curve import Curve
 
@@ -26,12 +28,12 @@ def curve_chart(curves: Mapping[str, Curve], *, unit: str = "the values' unit") 
             keep = np.unique(np.linspace(0, len(eps) - 1, MOST_POINTS).astype(int))
             eps, h = eps[keep], h[keep]
         points = [*zip(eps.tolist(), h.tolist(), strict=True), (reach * 1.04, 0.0)]
-        rows += [{"curve": name, "eps": e, "bits": b} for e, b in points]
+        rows += [{"curve": drawable(name), "eps": e, "bits": b} for e, b in points]
     lines: alt.Chart = (
         alt.Chart({"values": rows})
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
-            x=alt.X("eps:Q", title=f"tolerance ε ({unit})", scale=alt.Scale(nice=False)),
+            x=alt.X("eps:Q", title=f"tolerance ε ({drawable(unit)})", scale=alt.Scale(nice=False)),
             y=alt.Y("bits:Q", title="remaining entropy H(ε), bits (higher is safer)"),
             tooltip=[
                 alt.Tooltip("eps:Q", title="ε", format=".4g"),
@@ -46,12 +48,12 @@ def curve_chart(curves: Mapping[str, Curve], *, unit: str = "the values' unit") 
     colour = alt.Color(
         "curve:N",
         title=None,
-        sort=list(curves),
+        sort=list(map(drawable, curves)),
         scale=alt.Scale(range=COLOURS),
         legend=alt.Legend(orient="top"),
     )
     several: alt.Chart = lines.encode(
-        color=colour, strokeDash=alt.StrokeDash("curve:N", sort=list(curves), legend=None)
+        color=colour, strokeDash=alt.StrokeDash("curve:N", sort=list(map(drawable, curves)), legend=None)
     )
     return several
 

@@ -17,6 +17,7 @@ from equivoc.models.phrases import listed, part
 from equivoc.models.presence import delta_presence
 from equivoc.models.special_uniques import suda
 from equivoc.models.survey_risk import individual_risk
+from equivoc.number_format import figure
 
 RECURSIVE_C = 3
 """The c of recursive (c,l)-diversity that is shown, a usual choice."""
@@ -88,8 +89,8 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "l-diversity, entropy",
             effective,
-            f"In the worst class {unit} is as uncertain as among {effective:.3g} equally frequent values (1: certain); "
-            "more is safer.",
+            f"In the worst class {unit} is as uncertain as among {figure(effective)} equally frequent values "
+            "(1: certain); more is safer.",
         ),
         Measure(
             f"l-diversity, recursive (c = {RECURSIVE_C})",
@@ -109,8 +110,8 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "t-closeness, ordered",
             ordered,
-            f"In the worst class the values of {unit} lie {ordered:.3g} of the way across the domain from everyone's "
-            "(0: distributed alike; 1: at the other end); less is safer.",
+            f"In the worst class the values of {unit} lie {figure(ordered)} of the way across the domain from "
+            "everyone's (0: distributed alike; 1: at the other end); less is safer.",
         ),
         Measure(
             "t-closeness, equal",
@@ -128,31 +129,31 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "prosecutor risk, highest",
             found.highest,
-            f"Whoever knows that her target is in the file names the right record with chance {found.highest:.3g} at "
-            "worst; less is safer.",
+            f"Whoever knows that her target is in the file names the right record with chance "
+            f"{figure(found.highest)} at worst; less is safer.",
         ),
         Measure(
             "prosecutor risk, average",
             found.average,
-            f"She names the right record of a random person with chance {found.average:.3g}; "
-            f"for {found.above:.1%} of the records it is above {found.threshold:g}; less is safer.",
+            f"She names the right record of a random person with chance {figure(found.average)}; "
+            f"for {found.above:.1%} of the records it is above {figure(found.threshold)}; less is safer.",
         ),
     ]
     weights = people.weights
     if weights is not None and weights.sum() >= records:
-        whole = f"By the survey weights the file stands for {weights.sum():,.0f} people; "
+        whole = f"By the survey weights the file stands for {figure(weights.sum())} people; "
         individual = individual_risk(people, known=known)
         rows += [
             *outsiders(people, classes, None),
             Measure(
                 "individual risk, highest",
                 individual.highest,
-                f"{whole}the riskiest record is identified with chance {individual.highest:.3g}; less is safer.",
+                f"{whole}the riskiest record is identified with chance {figure(individual.highest)}; less is safer.",
             ),
             Measure(
                 "global risk",
                 individual.share,
-                f"{whole}{individual.expected:.3g} of {records:,} records can be expected to be identified; "
+                f"{whole}{figure(individual.expected)} of {records:,} records can be expected to be identified; "
                 "less is safer.",
             ),
         ]
@@ -169,12 +170,12 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
             "journalist risk, highest",
             found.highest,
             "Whoever does not know who is in the file names the right person behind a record with chance "
-            f"{found.highest:.3g} at worst (population: {source}); less is safer.",
+            f"{figure(found.highest)} at worst (population: {source}); less is safer.",
         ),
         Measure(
             "marketer risk",
             market.share,
-            f"Whoever matches the whole file with the population gets {market.expected:.3g} of {len(people):,} "
+            f"Whoever matches the whole file with the population gets {figure(market.expected)} of {len(people):,} "
             f"records right ({market.share:.1%}); less is safer.",
         ),
     ]
@@ -184,8 +185,8 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
             Measure(
                 "δ-presence, δ_max",
                 presence.high,
-                f"That someone is in the file can be told with chance {presence.high:.3g} at most, and with "
-                f"{presence.low:.3g} at least; less is safer.",
+                f"That someone is in the file can be told with chance {figure(presence.high)} at most, and with "
+                f"{figure(presence.low)} at least; less is safer.",
             )
         )
     return rows

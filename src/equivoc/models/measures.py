@@ -12,9 +12,10 @@ from equivoc.intruder.release import Release
 from equivoc.measure.many import Curves
 from equivoc.models.file_measures import Measure, compared_measures, file_measures
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.phrases import figure, listed, part
+from equivoc.models.phrases import listed, part
 from equivoc.models.posterior_risk import CERTAIN, decreasing, reciprocal, trottini_fienberg
 from equivoc.models.release_measures import release_measures
+from equivoc.number_format import bits, figure
 
 
 def measures(people: Microdata, release: Release | None = None, *, known: Known = None) -> Any:
@@ -73,14 +74,14 @@ def _left(posteriors: Posteriors, curves: Curves, *, of: str = "") -> list[Measu
     """H0 and A over people: what the intruder does not know yet."""
     sizes = posteriors.sizes
     unit = posteriors.classes.people.confidential
-    h0, area = (float(np.average(figure, weights=sizes)) for figure in (curves.h0, curves.area))
+    h0, area = (float(np.average(each, weights=sizes)) for each in (curves.h0, curves.area))
     knowing = f"An intruder who knows {listed(posteriors.known) or 'nothing else'}"
     most = float(np.log2(len(posteriors.values)))
     return [
         Measure(
             f"H0{of}",
             h0,
-            f"{knowing} is left with {h0:.3g} bits about the exact {unit} of a random person, of {most:.3g} if she "
+            f"{knowing} is left with {bits(h0)} about the exact {unit} of a random person, of {figure(most)} if she "
             f"knew nothing; she is certain of {_certain(posteriors, curves)}; more is safer.",
         ),
         Measure(
@@ -105,14 +106,14 @@ def _risks(posteriors: Posteriors, curves: Curves) -> list[Measure]:
     middle = float(per_bit[order][np.searchsorted(np.cumsum(sizes[order]), sizes.sum() / 2)])
     spread = float(np.average(trottini_fienberg(posteriors), weights=sizes))
     most = float(np.log2(len(posteriors.values)))
-    bits = float(np.average(decreasing(curves.h0, most), weights=sizes))
+    by_entropy = float(np.average(decreasing(curves.h0, most), weights=sizes))
     scale = "on a scale from 1 (certain) over 0.5 (as if the release told nothing) towards 0; less is safer."
     return [
         Measure(
             "Oganian–Domingo-Ferrer",
             middle,
             (
-                f"1/H0 is at most {middle:.3g} per bit for half of the people, and"
+                f"1/H0 is at most {figure(middle)} per bit for half of the people, and"
                 if np.isfinite(middle)
                 else "1/H0 is"
             )
@@ -121,11 +122,11 @@ def _risks(posteriors: Posteriors, curves: Curves) -> list[Measure]:
         Measure(
             "Trottini–Fienberg, variance",
             spread,
-            f"By the variance that is left to her, a random person's risk is {spread:.3g} {scale}",
+            f"By the variance that is left to her, a random person's risk is {figure(spread)} {scale}",
         ),
         Measure(
             "Trottini–Fienberg, entropy",
-            bits,
-            f"By the entropy that is left to her, a random person's risk is {bits:.3g} {scale}",
+            by_entropy,
+            f"By the entropy that is left to her, a random person's risk is {figure(by_entropy)} {scale}",
         ),
     ]

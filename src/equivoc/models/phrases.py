@@ -1,4 +1,4 @@
-"""Names and numbers as one reads them out."""
+"""Names and shares as one reads them out."""
 
 from __future__ import annotations
 
@@ -13,15 +13,6 @@ def listed(names: Sequence[str]) -> str:
     """
     *first, last = [*names] or [""]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def figure(value: float) -> str:
-    """A figure with as many digits as tell something.
-
-    >>> figure(12345.6), figure(1.23456)
-    ('12,346', '1.235')
-    """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def part(count: int, of: int) -> str:

@@ -18,6 +18,7 @@ from equivoc.models.nearest_records import NORMS, neighbourhood
 from equivoc.models.phrases import part
 from equivoc.models.released_table import Crossing, ReleasedTable, crossing, table_if_any
 from equivoc.models.unique_matches import theta_of
+from equivoc.number_format import figure
 
 MOST_LINKED = 200_000
 """Released records: beyond so many, Spruill's share is left out; ask for it by name."""
@@ -76,7 +77,7 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
                 "Skinner–Elliot θ",
                 found.theta,
                 f"In the release {unique} are unique, and a person of the original who fits one of them is its "
-                f"owner with chance {found.theta:.3g}; less is safer.",
+                f"owner with chance {figure(found.theta)}; less is safer.",
             )
         )
     if rows_released < records and not np.isnan(found.estimate):
@@ -84,8 +85,8 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
             Measure(
                 "Skinner–Elliot θ, estimated",
                 found.estimate,
-                f"From the sample alone one would take θ for {found.estimate:.3g} "
-                f"(standard error {sqrt(found.variance):.2g}); less is safer.",
+                f"From the sample alone one would take θ for {figure(found.estimate)} "
+                f"(standard error {figure(sqrt(found.variance))}); less is safer.",
             )
         )
     identify = "identified by exact matches on the keys"

@@ -1,7 +1,7 @@
 """The facts of a result: a plain dict, ready for JSON, from which figures and page are made.
 
-No fact tells a value of one record: classes of fewer than `FEWEST_PEOPLE` are counted, but their key values withheld,
-unless the caller asks for them with ``record_values=True``.
+No fact tells a value of one record. The range of values is told as `equivoc.report.bounds` allows. Classes of fewer
+than three people are counted, but their key values withheld, unless asked for with ``record_values=True``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from equivoc.measure.many import Curves, curves
 from equivoc.models.measures import measure_rows
 from equivoc.report import wording
+from equivoc.report.bounds import Bounds, shown_bounds
 from equivoc.report.knowledge import risk_by_knowledge
 from equivoc.report.plain import plain
+from equivoc.report.riskiest import riskiest_classes
 from equivoc.study.budget import budget as budgets
 from equivoc.study.budget import can_be_budgeted
 from equivoc.version import __version__
@@ -30,9 +32,6 @@ MOST_TOLERANCES = 65
 MOST_TABULATED = 1 << 24
 """Entries of classes × tolerances that are held at once; beyond, one tolerance after the other."""
 BINS = 20
-FEWEST_PEOPLE = 3
-"""A class of fewer people has its key values withheld: of one, they are a record's; of two, each knows the other's.
-Three is the usual threshold of official statistics for a cell that may be shown."""
 RISKIEST = 10
 CERTAIN = 1e-9
 """Bits: a class with less uncertainty than this counts as certain."""
@@ -61,12 +60,15 @@ def assessment_facts(
     hits = _hits(result)
     shown = next((hit for hit in hits if hit["eps"] > 0), hits[0])
     exposure = _exposure(result, shown["eps"])
+    bounds = shown_bounds(people)
     figures = _figures(summary, unit or name)
+    if bounds is None or not bounds.exact:
+        # Area divided by mean entropy is the distance from the least person's value to the greatest's.
+        figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
     area = next(figure for figure in figures if figure["name"] == "area")
     given_away = 1.0 - area["left"]
     words = wording.verdict_words(given_away)
     unprotected_left = area["unprotected"] / area["prior"] if area["prior"] else 1.0
-    low, high = wording.amount(people.values[0], unit), wording.amount(people.values[-1], unit)
     facts = {
         "kind": "assessment",
         "title": title or f"Disclosure risk of {name}",
@@ -84,7 +86,7 @@ def assessment_facts(
             "shown": wording.hit_sentence(name, result.known, shown, unit),
             "beside": wording.beside_sentence(shown),
         },
-        "data": _data(result, unit),
+        "data": _data(result, unit, bounds),
         "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
         "known": result.known,
         "figures": figures,
@@ -92,23 +94,24 @@ def assessment_facts(
         "control": _control(summary),
         "notes": result.release.notes(result.known),
         "shown_hit": shown,
-        "curve": _curve(result, prior, unprotected),
+        "curve": _curve(result, prior, unprotected, bounds),
         "knowledge": risk_by_knowledge(result),
         "people": exposure,
-        "riskiest": _riskiest(result, FEWEST_PEOPLE if not record_values else 1),
+        "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values),
         "contributions": _contributions(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
         "measures": _measures(result),
         "methods": [
             {"term": term, "meaning": meaning}
             for term, meaning in wording.METHODS
-            if term != wording.CONTROL or "control" in summary
+            if (term != wording.CONTROL or "control" in summary)
+            and (term != wording.MEAN_ENTROPY or any(f["name"] == "mean_entropy" for f in figures))
         ],
         "assumptions": wording.assumptions(
             mechanism=result.release.assumption,
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
             weights=people.weights is not None,
-            given_domain=f"{len(people.values):,} values from {low} to {high}",
+            given_domain=wording.domain_words(len(people.values), bounds, unit),
         ),
         "versions": versions(),
         "seed": result.seed,
@@ -123,7 +126,7 @@ def versions() -> dict[str, str]:
     return {"equivoc": __version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
-def _data(result: Assessment, unit: str) -> dict[str, Any]:
+def _data(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str, Any]:
     people, classes = result.people, result.posteriors.classes
     sizes = classes.sizes
     return {
@@ -137,8 +140,10 @@ def _data(result: Assessment, unit: str) -> dict[str, Any]:
             "name": people.confidential,
             "unit": unit,
             "values": len(people.values),
-            "low": people.values[0],
-            "high": people.values[-1],
+            "low": None if bounds is None else bounds.low,
+            "high": None if bounds is None else bounds.high,
+            "exact": bounds is not None and bounds.exact,
+            "words": wording.domain_words(len(people.values), bounds, unit),
         },
         "keys": [
             {"name": key, "levels": len(people.levels(key)), "known": key in result.known}
@@ -220,12 +225,15 @@ def _control(summary: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _curve(result: Assessment, prior: Curves, unprotected: Curves) -> dict[str, Any]:
-    """H(ε) of the average over people, at every break point if these are few, else at even steps."""
+def _curve(result: Assessment, prior: Curves, unprotected: Curves, bounds: Bounds | None) -> dict[str, Any]:
+    """H(ε) of the average over people, at every break point if these are few, else at even steps.
+
+    Break points are differences of values: where the values are the people's own, even steps tell none of them.
+    """
     eps = result.curves.epsilons
-    every = len(eps) <= MOST_TOLERANCES
+    every = len(eps) <= MOST_TOLERANCES and bounds is not None and bounds.exact
     if not every:
-        eps = np.linspace(0.0, float(eps[-1]), MOST_TOLERANCES)
+        eps = np.linspace(0.0, _reach(float(eps[-1]), bounds), MOST_TOLERANCES)
     sizes = result.posteriors.sizes
     return {
         "eps": eps,
@@ -234,6 +242,14 @@ def _curve(result: Assessment, prior: Curves, unprotected: Curves) -> dict[str, 
         "prior": _mean_entropies(prior, eps, np.ones(1), tabulated=every),
         "unprotected": _mean_entropies(unprotected, eps, sizes, tabulated=every),
     }
+
+
+def _reach(widest: float, bounds: Bounds | None) -> float:
+    """The greatest tolerance that is drawn: the width of the range as it is shown; without one, a power of ten."""
+    if bounds is not None and bounds.exact:
+        return widest
+    width = 0.0 if bounds is None else bounds.high - bounds.low
+    return width or float(10.0 ** np.ceil(np.log10(widest))) if widest else 1.0
 
 
 def _mean_entropies(measured: Curves, eps: Floats, sizes: NDArray[Any], *, tabulated: bool) -> Floats:
@@ -265,39 +281,6 @@ def _histogram(figures: Floats, sizes: NDArray[np.int64], top: float) -> list[di
         {"low": low, "high": high, "people": count}
         for low, high, count in zip(edges[:-1], edges[1:], people, strict=True)
     ]
-
-
-def _riskiest(result: Assessment, fewest: int) -> dict[str, Any]:
-    """The classes with the least area and H0: named from ``fewest`` people on, counted together below."""
-    posteriors, measured = result.posteriors, result.curves
-    sizes = posteriors.sizes
-    figures = {"h0": measured.h0, "area": measured.area}
-    hits = {eps: measured.hit(eps) for eps in result.eps}
-    order = result.riskiest(len(posteriors))
-    named = order[sizes[order] >= fewest][:RISKIEST]
-    keys = [
-        result.people.decode(name, posteriors.classes.key_codes[named, i]).to_pylist()
-        for i, name in enumerate(posteriors.classes.known)
-    ]
-    small = sizes < fewest
-    withheld: dict[str, Any] = {"classes": small.sum(), "people": sizes[small].sum()}
-    if small.any():
-        withheld |= {name: np.average(f[small], weights=sizes[small]) for name, f in figures.items()}
-        withheld["hit"] = [np.average(hit[small], weights=sizes[small]) for hit in hits.values()]
-    return {
-        "fewest_people": fewest,
-        "eps": list(hits),
-        "withheld": withheld,
-        "classes": [
-            {
-                "keys": [column[i] for column in keys],
-                "size": sizes[c],
-                **{name: figure[c] for name, figure in figures.items()},
-                "hit": [hit[c] for hit in hits.values()],
-            }
-            for i, c in enumerate(named)
-        ],
-    }
 
 
 def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import altair as alt
 
+from equivoc.drawing import drawable
 from equivoc.measure.chart import COLOURS
+from equivoc.number_format import amount
 from equivoc.study.budget_chart import budget_chart
 
 RELEASE, UNPROTECTED, PRIOR = "this release", "published as it is", "without the release"
@@ -71,7 +73,7 @@ def knowledge_figure(facts: dict[str, Any]) -> Chart:
 def people_figure(facts: dict[str, Any]) -> Chart:
     """How many people have how much H0, and how high a hit rate."""
     people = facts["people"]
-    within = _number(people["hit_eps"] / 2)
+    within = amount(people["hit_eps"] / 2)
     close = f"within ±{within}" if people["hit_eps"] else "of the exact value"
     return alt.hconcat(
         _histogram(people["h0"], "H0, bits (left is riskier)", COLOURS[0]),
@@ -83,7 +85,7 @@ def people_figure(facts: dict[str, Any]) -> Chart:
 def contribution_figure(facts: dict[str, Any]) -> Chart:
     """The bits that each known key takes from the intruder's uncertainty."""
     return (
-        alt.Chart({"values": facts["contributions"]})
+        alt.Chart({"values": [each | {"key": drawable(each["key"])} for each in facts["contributions"]]})
         .mark_bar(color=COLOURS[0], cornerRadiusEnd=2)
         .encode(
             x=alt.X(
@@ -171,12 +173,7 @@ def _whole_numbers(sizes: list[dict[str, Any]]) -> alt.Axis:
 
 
 def _unit(facts: dict[str, Any]) -> str:
-    """What the confidential attribute is measured in, on one line: Vega-Lite puts titles into expressions, which a
-    line separator would break."""
+    """What the confidential attribute is measured in."""
     confidential = facts["data"]["confidential"]
-    text = " ".join(str(confidential["unit"] or confidential["name"]).split())
+    text = drawable(confidential["unit"] or confidential["name"])
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.6g}"

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from equivoc.models.phrases import listed
-from equivoc.report.wording import amount, probability
+from equivoc.number_format import amount, figure, probability
 from equivoc.study.assess import Assessment
 
 
@@ -24,7 +24,7 @@ def _assessment(result: Assessment) -> str:
         for f, label in (("h0", "H0, bits"), ("area", f"area, bits × {name}"))
     ]
     cells: list[tuple[str, ...]] = [
-        (label, f"{a:.4g}", f"{b:.4g}", f"{c:.4g}", left) for label, a, b, c, left in rows
+        (label, figure(a), figure(b), figure(c), left) for label, a, b, c, left in rows
     ]
     for e in result.eps:
         label = f"best guess within ±{amount(e / 2)}" if e else "best guess exact"
@@ -39,7 +39,7 @@ def _study(result: Any) -> str:
     frame = result.frame
     techniques = list(dict.fromkeys(frame["technique"].tolist()))
     caption = f"{len(frame):,} cells: {', '.join(map(str, techniques))}; averages over replicates"
-    told: str = result.summary().head(20).to_html(escape=True, index=True, float_format="{:.4g}".format)
+    told: str = result.summary().head(20).to_html(escape=True, index=True, float_format=figure)
     return f"<p>{escape(caption)}</p>{told}"
 
 

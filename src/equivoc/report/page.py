@@ -21,13 +21,13 @@ import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from equivoc.drawing import check_drawing
 from equivoc.errors import InputError
 from equivoc.files import replacing
-from equivoc.models.phrases import figure as measured
+from equivoc.number_format import amount, bits, figure, probability
 from equivoc.report.facts import assessment_facts
 from equivoc.report.figures import assessment_figures
 from equivoc.report.study_facts import StudyResult, study_facts
-from equivoc.report.wording import amount, probability
 from equivoc.study.assess import Assessment
 
 CHART_CONFIG = {
@@ -96,6 +96,7 @@ def render(
     study_chart: alt.TopLevelMixin | None = None,
 ) -> str:
     """The page of these facts. A study's own chart comes from the study."""
+    check_drawing()
     charts = {} if assessment is None else assessment_figures(assessment)
     if study_chart is not None:
         charts["study"] = study_chart
@@ -133,9 +134,9 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "amount": amount,
+        "bits": bits,
         "figure": _figure,
         "json": _inert_json,
-        "measured": measured,
         "percent": _percent,
         "picture": _picture,
         "probability": probability,
@@ -150,13 +151,7 @@ def _percent(share: float | None) -> str:
 
 def _figure(value: Any) -> str:
     """A table's entry: a number with as many digits as tell something, anything else as it is."""
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        size = abs(value)
-        decimals = 0 if size >= 1000 else 1 if size >= 100 else 3
-        return f"{value:,.{decimals}f}" if size >= 0.001 or not size else f"{value:.2g}"
-    return str(value)
+    return "–" if value is None else figure(value) if isinstance(value, float) else str(value)
 
 
 def _inert_json(fact: Any) -> Markup:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from equivoc.models.phrases import listed
+from equivoc.number_format import amount, bits, counted, probability
+from equivoc.report.bounds import Bounds
 
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
 """By how much the area falls, and what that is called: below a quarter little, from a half on most."""
 
-CONTROL = "Control group"
+CONTROL, MEAN_ENTROPY = "Control group", "Mean entropy"
 METHODS = (
     (
         "H(ε)",
@@ -23,7 +25,7 @@ METHODS = (
         "the integral of H(ε) over all ε, in bits × the attribute's unit: the uncertainty about the value at every "
         "tolerance. Higher is safer.",
     ),
-    ("Mean entropy", "the area divided by the width of the domain, in bits. Higher is safer."),
+    (MEAN_ENTROPY, "the area divided by the width of the domain, in bits. Higher is safer."),
     (
         "Hit rate V(ε)",
         "the largest probability that one window of length ε holds: the chance, by the intruder's own reckoning, that "
@@ -64,29 +66,6 @@ METHODS = (
 )
 
 
-def amount(value: float, unit: str = "") -> str:
-    """A number of the attribute's unit; a unit of one letter sticks to it.
-
-    >>> amount(5, "K"), amount(12345.5, "cents"), amount(0.25)
-    ('5K', '12,345.5 cents', '0.25')
-    """
-    number = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    return f"{number}{unit}" if len(unit) == 1 else f"{number} {unit}".rstrip()
-
-
-def probability(value: float) -> str:
-    """Two decimals, or as many as it takes not to say 0.00 or 1.00 of what is neither.
-
-    >>> probability(0.414), probability(0.0004), probability(0.9996), probability(1.0)
-    ('0.41', '0.0004', '0.9996', '1.00')
-    """
-    for decimals in range(2, 7):
-        told = f"{value:.{decimals}f}"
-        if value in (0.0, 1.0) or 0.0 < float(told) < 1.0:
-            return told
-    return f"{value:.2g}"
-
-
 def question(confidential: str, known: Sequence[str], technique: str) -> str:
     knows = f"knows a person's {listed(known)}" if known else "knows nothing else about a person"
     return (
@@ -118,13 +97,13 @@ def control_sentence(records: int, people: float, control: float) -> str:
     """What is learnt about those in the data beyond what is learnt about anyone.
 
     >>> control_sentence(100, 1.5, 2.0)
-    'The true value surprises her by 1.50 bits for those in the data and by 2.00 bits for 100 people who were not in \
-it: 0.50 bits are learnt about those in the data beyond what is learnt about anyone.'
+    'The true value surprises her by 1.5 bits for those in the data and by 2 bits for 100 people who were not in \
+it: 0.5 bits are learnt about those in the data beyond what is learnt about anyone.'
     """
     return (
-        f"The true value surprises her by {people:.2f} bits for those in the data and by {control:.2f} bits for "
-        f"{records:,} people who were not in it: {control - people:.2f} bits are learnt about those in the data beyond "
-        "what is learnt about anyone."
+        f"The true value surprises her by {bits(people)} for those in the data and by {bits(control)} for "
+        f"{counted(records, 'person')} who were not in it: {bits(control - people)} are learnt about those in "
+        "the data beyond what is learnt about anyone."
     )
 
 
@@ -140,7 +119,7 @@ def headline(words: str, certain: int, records: int) -> str:
     """
     if not certain:
         return f"On average {words} is given away, and there is nobody of whom the intruder is certain."
-    many = "1 person" if certain == 1 else f"{certain:,} people"
+    many = counted(certain, "person")
     joined = "and" if words == "most" else "but"
     return f"On average {words} is given away, {joined} of {many} ({certain / records:.1%}) the intruder is certain."
 
@@ -149,6 +128,25 @@ def verdict_sentence(left: float, left_unprotected: float) -> str:
     return (
         f"An intruder is left with {left:.0%} of the uncertainty she has without the release. "
         f"The file published as it is would leave {left_unprotected:.0%}."
+    )
+
+
+def domain_words(values: int, bounds: Bounds | None, unit: str) -> str:
+    """How many values there are, and where they lie.
+
+    >>> domain_words(25, Bounds(10, 250, exact=True), "K"), domain_words(1, None, "")
+    ('25 values from 10K to 250K', '1 value')
+    >>> domain_words(1234, Bounds(10, 250, exact=False), "K")
+    '1,234 values, most of them between about 10K and 250K'
+    """
+    many = counted(values, "value")
+    if bounds is None:
+        return many
+    low, high = amount(bounds.low, unit), amount(bounds.high, unit)
+    return (
+        f"{many} from {low} to {high}"
+        if bounds.exact
+        else f"{many}, most of them between about {low} and {high}"
     )
 
 

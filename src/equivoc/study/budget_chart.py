@@ -6,7 +6,9 @@ from typing import Any
 
 import altair as alt
 
+from equivoc.drawing import drawable
 from equivoc.measure.chart import COLOURS
+from equivoc.number_format import amount
 
 RELEASE, TRUE, WORST = "geometric noise", "geometric noise, in truth", "worst case that ε allows"
 PRIOR, UNPROTECTED = "without the release", "published as it is"
@@ -23,7 +25,7 @@ HERE = "this release"
 
 def budget_chart(facts: dict[str, Any], *, unit: str = "", width: int = 335) -> alt.HConcatChart:
     """The chart of a `Budget`'s facts; with ``facts["here"]``, a release of that ε is marked."""
-    close = f"within ±{facts['eps'] / 2:,.6g}{' ' + unit if unit else ''}" if facts["eps"] else "exact"
+    close = f"within ±{amount(facts['eps'] / 2, drawable(unit))}" if facts["eps"] else "exact"
     bits = _panel(facts, "h0", "H0, bits (higher is safer)", {RELEASE: "h0", WORST: "h0_least"}, width)
     hits = _panel(
         facts,

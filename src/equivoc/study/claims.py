@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equivoc.number_format import figure
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -148,6 +150,6 @@ def _by_area(table: pd.DataFrame) -> Claim:
         5,
         "By area, sampling is slightly better without knowledge and much worse with it.",
         f"without knowledge sampling's area is the larger; with all of it, at most {MUCH_WORSE:.0%} of the other's",
-        f"without: {s0:.4g} against {q0:.4g}; with: {s1:.4g} against {q1:.4g}",
+        f"without: {figure(s0)} against {figure(q0)}; with: {figure(s1)} against {figure(q1)}",
         s0 > q0 and s1 <= MUCH_WORSE * q1,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equivoc.drawing import drawable
 from equivoc.intruder.release import Release
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def contribution_chart(bits: dict[str, float]) -> altair.Chart:
     """The contributions as bars, the largest on top."""
     import altair as alt
 
-    rows = [{"key": key, "bits": value} for key, value in bits.items()]
+    rows = [{"key": drawable(key), "bits": value} for key, value in bits.items()]
     chart: alt.Chart = (
         alt.Chart({"values": rows})
         .mark_bar(color="#0072B2")

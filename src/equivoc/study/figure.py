@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
+from equivoc.drawing import drawable
 from equivoc.errors import InputError
 from equivoc.measure.chart import COLOURS
 
@@ -28,8 +29,11 @@ def study_chart(summary: pd.DataFrame, *, confidential: str, per: str = "class")
     suffix, counted = ("", "each class counts once") if per == "class" else ("_record", "a random person's")
     titles = {
         f"h0{suffix}": ["H0, bits", "(higher is safer)"],
-        f"area{suffix}": [f"area A, bits × unit of {confidential}", "(higher is safer)"],
+        f"area{suffix}": [f"area A, bits × unit of {drawable(confidential)}", "(higher is safer)"],
     }
+    summary = summary.assign(
+        technique=summary["technique"].map(drawable), parameters=summary["parameters"].map(drawable)
+    )
     techniques = list(dict.fromkeys(summary["technique"]))
     columns = [
         alt.vconcat(

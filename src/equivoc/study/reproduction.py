@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from equivoc.data.microdata import Microdata
 from equivoc.datasets import people as shipped_people
 from equivoc.datasets import read_pums
+from equivoc.drawing import drawable
 from equivoc.measure.chart import COLOURS
 from equivoc.study.study import Study
 from equivoc.techniques.noise_addition import NoiseAddition
@@ -55,7 +56,7 @@ def noise_figure(summary: pd.DataFrame, *, confidential: str) -> altair.ConcatCh
     noise = noise.assign(percent=[float(p.split("=")[1].split(",")[0]) for p in noise["parameters"]])
     titles = {
         "h0": ["H0, bits", "(higher is safer)"],
-        "area": [f"area A, bits × unit of {confidential}", "(higher is safer)"],
+        "area": [f"area A, bits × unit of {drawable(confidential)}", "(higher is safer)"],
     }
     axes = {
         "known_size": ("number of keys the intruder knows", "percent", "noise, %"),

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from equivoc.number_format import figure
 from equivoc.study.cell import CellResult, Figures
 from equivoc.study.fingerprint import Facts
 from equivoc.study.store import open_to_read, study_folder
@@ -144,7 +145,7 @@ class StudyResult(Reported):
         import vl_convert
 
         drawing = vl_convert.vegalite_to_svg(self.plot().to_json())
-        table = self.summary().to_html(index=False, float_format="{:.4g}".format, escape=True, border=0)
+        table = self.summary().to_html(index=False, float_format=figure, escape=True, border=0)
         return f"{heading}{drawing}<details><summary>averages over replicates</summary>{table}</details>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

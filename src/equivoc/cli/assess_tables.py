@@ -1,0 +1,133 @@
+"""What ``equivoc assess`` prints for people to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equivoc.cli.terminal import Terminal
+from equivoc.number_format import amount, bits, counted, figure, probability
+from equivoc.report.riskiest import riskiest_classes
+
+if TYPE_CHECKING:
+    from equivoc.study.assess import Assessment
+
+RISKIEST = 8
+
+
+def print_assessment(result: Assessment, *, unit: str, record_values: bool, written: list[Path]) -> None:
+    """The figures beside their baselines, the riskiest classes, the keys' contributions, and what they mean."""
+    terminal, summary = Terminal(), result.summary
+    knowing = ", ".join(result.known) or "nothing"
+    terminal.say(
+        f"{counted(summary['records'], 'record')}; {result.technique}; an intruder who knows {knowing} "
+        f"tells {counted(summary['classes'], 'class')} apart."
+    )
+    if result.people.dropped:
+        terminal.say(f"{counted(result.people.dropped, 'row')} without a confidential value were left out.")
+    for note in result.release.notes(result.known):
+        terminal.say(note)
+    _figures(terminal, summary, unit or result.people.confidential)
+    _riskiest(terminal, result, unit, record_values=record_values)
+    if summary.get("contributions"):
+        _contributions(terminal, summary["contributions"])
+    _sentences(terminal, result, unit)
+    for path in written:
+        terminal.say(f"written: {path}")
+
+
+def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
+    record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
+    rows = [
+        (
+            label,
+            figure(record[name]["mean"]),
+            figure(record[name]["min"]),
+            figure(record[name]["q05"]),
+            figure(prior[name]),
+            figure(bare[name]),
+            f"{summary['left'][name]:.1%}",
+        )
+        for name, label in (
+            ("h0", "H0, bits"),
+            ("area", f"area, bits × {unit}"),
+            ("mean_entropy", "mean entropy, bits"),
+        )
+    ]
+    terminal.show(
+        "What is left to find out, for a random person (less is riskier)",
+        ("", "mean", "least", "5 % below", "no release", "as it is", "left"),
+        rows,
+    )
+
+
+def _riskiest(terminal: Terminal, result: Assessment, unit: str, *, record_values: bool) -> None:
+    found = riskiest_classes(result, RISKIEST, record_values=record_values)
+    known, fewest, withheld = result.known, found["fewest_people"], found["withheld"]
+    hits = [f"hit within ±{amount(e / 2, unit)}" if e else "exact hit" for e in found["eps"]]
+    rows = [
+        (
+            *("(missing)" if value is None else str(value) for value in row["keys"] or ["everyone"]),
+            f"{row['size']:,}",
+            figure(row["h0"]),
+            figure(row["area"]),
+            *map(probability, row["hit"]),
+        )
+        for row in found["classes"]
+    ]
+    if withheld["classes"]:
+        terminal.say(
+            f"{counted(withheld['classes'], 'class')} of fewer than {fewest} people, {withheld['people']:,} people in "
+            f"all: H0 {bits(withheld['h0'])} and area {figure(withheld['area'])} on average. Their key values are "
+            "withheld; --record-values shows them."
+        )
+    if rows:
+        names = known or ("class",)
+        columns = (*names, "people", "H0, bits", "area", *hits)
+        told = "The riskiest classes" if fewest == 1 else f"The riskiest classes of {fewest} people or more"
+        terminal.show(told, columns, rows, left=len(names))
+
+
+def _contributions(terminal: Terminal, contributed: dict[str, float]) -> None:
+    total = sum(contributed.values())
+    rows = [
+        (key, figure(value), f"{value / total:.1%}" if total else "–")
+        for key, value in sorted(contributed.items(), key=lambda item: -item[1])
+    ]
+    terminal.show("Which key gives people away (more is riskier)", ("key", "bits", "share"), rows)
+
+
+def _sentences(terminal: Terminal, result: Assessment, unit: str) -> None:
+    summary, name = result.summary, result.people.confidential
+    record = summary["per_record"]
+    for e in result.eps:
+        terminal.say(
+            f"Her best guess of a random person's {name} is {_close(e, unit)} right with probability "
+            f"{probability(record['hit'][e]['mean'])} by her own belief, {probability(record['true_hit'][e])} in truth "
+            f"(without the release {probability(summary['prior']['hit'][e])})."
+        )
+    if "control" in summary:
+        _control(terminal, summary["control"], unit)
+    largest = int(np.max(result.posteriors.sizes))
+    alone = float(np.sum(result.posteriors.sizes == 1) / len(result.people))
+    terminal.say(f"{alone:.1%} of the people are alone in their class; the largest class has {largest:,}.")
+
+
+def _control(terminal: Terminal, control: dict[str, Any], unit: str) -> None:
+    of_people, further = control["people"], control["beyond"]
+    for e, hit in control["true_hit"].items():
+        terminal.say(
+            f"Of {control['records']:,} people who were not in the data it is {_close(e, unit)} right for "
+            f"{probability(hit)}, of those in it for {probability(of_people['true_hit'][e])}."
+        )
+    terminal.say(
+        f"The true value surprises her by {bits(of_people['surprise'])} for those in the data and by "
+        f"{bits(control['surprise'])} for the others: {bits(further['surprise'])} are learnt beyond what is learnt of "
+        "anyone."
+    )
+
+
+def _close(e: float, unit: str) -> str:
+    return f"within ±{amount(e / 2, unit)}" if e else "exactly"

@@ -1,0 +1,42 @@
+"""Messages of the library, with its arguments named as options of the command at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from equivoc.cli.app import app
+
+TOLD_OF = r"(?= is | are | must | has | have | holds? | sums? to | reach from |\[\d+\])"
+"""What follows an argument's name where a message is about the argument."""
+
+
+def with_option_names(message: str, words: Sequence[str]) -> str:
+    """The message with ``drop_missing=True`` turned into ``--drop-missing``, and so on, for the command in ``words``.
+
+    A name that is also a plain word, such as eps, is taken for an argument where the sentence begins with it and the
+    caller has given that option.
+    """
+    for name, option in _options(words).items():
+        message = re.sub(rf"(?<![\w-]){name}=True\b", option, message)
+        if "_" in name:
+            message = re.sub(rf"(?<![\w-]){name}\b", option, message)
+        elif any(word == option or word.startswith(f"{option}=") for word in words):
+            message = re.sub(rf"^{name}{TOLD_OF}", option, message)
+    return message
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """The options of the command: each by the name of its argument in Python."""
+    import typer
+
+    commands = getattr(typer.main.get_command(app), "commands", {})
+    command = next((commands[word] for word in words if word in commands), None)
+    if command is None:
+        return {}
+    return {
+        given.removeprefix("--").replace("-", "_"): given
+        for parameter in command.params
+        for given in parameter.opts
+        if given.startswith("--")
+    }

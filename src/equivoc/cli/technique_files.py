@@ -1,0 +1,27 @@
+"""The files that a technique reads: a released table, hierarchies, a matrix."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from equivoc.techniques.technique import Technique
+
+
+def technique_files(technique: Technique) -> Iterator[Path]:
+    """The files that a technique's parameters name: ``table=released.csv``, ``hierarchies=age:age.csv+zip:zip.csv``."""
+    waiting: list[Any] = [getattr(technique, parameter) for parameter in technique.files]
+    while waiting:
+        named = waiting.pop()
+        if isinstance(named, Mapping):
+            waiting += named.values()
+        elif isinstance(named, (list, tuple)):
+            waiting += named
+        elif isinstance(named, (str, os.PathLike)):
+            for text in {os.fspath(named), *re.split(r"[+:]", os.fspath(named))}:
+                path = Path(text)
+                yield from path.iterdir() if text and path.is_dir() else [path]

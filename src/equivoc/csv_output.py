@@ -1,0 +1,41 @@
+"""Frames as CSV files that a spreadsheet can open without running what is in them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+from equivoc.files import replacing
+
+FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
+"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def write_csv(frame: Any, path: Path, *, escape: bool = True, private: bool = False) -> None:
+    """Write a pandas frame whole or not at all; with ``escape``, texts that begin like a formula get an apostrophe.
+
+    ``private`` is that of `equivoc.files.replacing`.
+    """
+    texts = [place for place, kind in enumerate(frame.dtypes) if getattr(kind, "kind", "O") not in "biufcmM"]
+    if escape:
+        frame = frame.rename(columns=escaped)
+        for place in texts:
+            frame.isetitem(place, frame.iloc[:, place].astype(object).map(escaped))
+    # Python's writer puts a text with a carriage return into quotes only when it is told to.
+    returns = any("\r" in str(text) for place in texts for text in frame.iloc[:, place].unique())
+    with replacing(path, private=private) as temporary:
+        frame.to_csv(temporary, index=False, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
+
+
+def escaped(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula, with an apostrophe before it; anything else as it is.
+
+    >>> escaped("=1+1"), escaped("-2.5"), escaped("-a"), escaped("age"), escaped(-3)
+    ("'=1+1", '-2.5', "'-a", 'age', -3)
+    """
+    if isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value

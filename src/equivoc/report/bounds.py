@@ -1,0 +1,53 @@
+"""The range of the confidential attribute as it may be handed over: never one person's value."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from equivoc.data.microdata import Microdata
+
+FEWEST_PEOPLE = 3
+"""Three is the usual threshold of official statistics for a figure that may be shown."""
+SHARE = 0.01
+DIGITS = 2
+
+
+class Bounds(NamedTuple):
+    """Where the values lie, as far as it may be told."""
+
+    low: float
+    high: float
+    exact: bool
+    """Are these the ends of the domain? If not, they are rounded percentiles."""
+
+
+def shown_bounds(people: Microdata) -> Bounds | None:
+    """The ends of a domain that was given, or of values that were rounded; otherwise the 1st and 99th percentile,
+    rounded outward to two digits, each with at least three people at or beyond it. None if there are too few people.
+    """
+    values = people.values
+    if people.domain_given or people.rounded:
+        return Bounds(float(values[0]), float(values[-1]), exact=True)
+    beyond = max(FEWEST_PEOPLE, int(np.ceil(SHARE * len(people))))
+    if len(people) < 2 * FEWEST_PEOPLE:
+        return None
+    codes = np.partition(people.codes, [beyond - 1, len(people) - beyond])
+    low, high = values[codes[beyond - 1]], values[codes[len(people) - beyond]]
+    return Bounds(_outward(float(low), ROUND_FLOOR), _outward(float(high), ROUND_CEILING), exact=False)
+
+
+def _outward(value: float, rounding: str) -> float:
+    """The value to two significant digits, in one direction.
+
+    >>> _outward(123.4, ROUND_CEILING), _outward(-0.0456, ROUND_FLOOR), _outward(0, ROUND_FLOOR)
+    (130.0, -0.046, 0.0)
+    """
+    number = Decimal(repr(value))
+    if not number:
+        return 0.0
+    step = Decimal(1).scaleb(number.adjusted() - DIGITS + 1)
+    return float((number / step).to_integral_value(rounding) * step)

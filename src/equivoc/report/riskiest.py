@@ -1,0 +1,48 @@
+"""The riskiest classes, as they may be shown: those of one or two people are counted, not named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equivoc.report.bounds import FEWEST_PEOPLE
+
+if TYPE_CHECKING:
+    from equivoc.study.assess import Assessment
+
+
+def riskiest_classes(result: Assessment, most: int, *, record_values: bool) -> dict[str, Any]:
+    """The ``most`` classes with the least area and H0. Those of fewer than three people are averaged into one entry:
+    of one person, the key values are a record's; of two, each knows the other's. ``record_values`` names them too.
+    """
+    posteriors, measured = result.posteriors, result.curves
+    fewest = 1 if record_values else FEWEST_PEOPLE
+    sizes = posteriors.sizes
+    figures = {"h0": measured.h0, "area": measured.area}
+    hits = {eps: measured.hit(eps) for eps in result.eps}
+    order = result.riskiest(len(posteriors))
+    named = order[sizes[order] >= fewest][:most]
+    keys = [
+        result.people.decode(name, posteriors.classes.key_codes[named, i]).to_pylist()
+        for i, name in enumerate(posteriors.classes.known)
+    ]
+    small = sizes < fewest
+    withheld: dict[str, Any] = {"classes": small.sum(), "people": sizes[small].sum()}
+    if small.any():
+        withheld |= {name: np.average(f[small], weights=sizes[small]) for name, f in figures.items()}
+        withheld["hit"] = [np.average(hit[small], weights=sizes[small]) for hit in hits.values()]
+    return {
+        "fewest_people": fewest,
+        "eps": list(hits),
+        "withheld": withheld,
+        "classes": [
+            {
+                "keys": [column[i] for column in keys],
+                "size": sizes[c],
+                **{name: figure[c] for name, figure in figures.items()},
+                "hit": [hit[c] for hit in hits.values()],
+            }
+            for i, c in enumerate(named)
+        ],
+    }

@@ -49,7 +49,7 @@ def test_any_encoding(encoding: str, words: list[str], monkeypatch: pytest.Monke
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("words", [CURVE, [*CURVE, "--json"]])
 def test_a_full_disk(words: list[str]) -> None:
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "equivoc", *words],
             stdout=full,

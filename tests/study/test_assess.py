@@ -102,26 +102,50 @@ def test_a_prior_that_is_publicly_known_replaces_the_uniform_one() -> None:
         eq.assess(people(), eq.Unprotected(), known=[], prior=[0.5, 0.5])
 
 
-def test_the_true_hit_counts_people_whose_value_lies_in_the_best_window() -> None:
+def chances(values, p, eps: float, truth: float) -> float:
+    """Over all windows that no other holds: of the heaviest, the share whose middle is within eps/2 of the truth."""
+    held = [v for v, q in zip(values, p, strict=True) if q > 0]
+    fit = [(a, b) for a in held for b in held if 0 <= b - a <= eps]
+    fit = [(a, b) for a, b in fit if not any((c, d) != (a, b) and c <= a and b <= d for c, d in fit)]
+    mass = {w: sum(q for v, q in zip(values, p, strict=True) if w[0] <= v <= w[1]) for w in fit}
+    best = [w for w in fit if mass[w] > max(mass.values()) - 1e-12]
+    return sum(abs((a + b) / 2 - truth) <= eps / 2 for a, b in best) / len(best)
+
+
+def test_the_true_hit_counts_people_whom_the_best_guess_comes_close_to_and_shares_ties() -> None:
     result = eq.assess(people(), eq.Sampling(fraction=0.5), known=["sex"], seed=1, eps=[0, 25])
-    records = result.records
-    posteriors = result.posteriors
+    records, posteriors = result.records, result.posteriors
     for eps in (0, 25):
-        hits = []
-        for i, row in enumerate(PEOPLE.itertuples()):
-            c = int(records["class"][i])
-            p = posteriors.probabilities[c]
-            windows = [
-                (v, sum(q for w, q in zip(posteriors.values, p, strict=True) if v <= w <= v + eps))
-                for v in posteriors.values
-            ]
-            low = max(windows, key=lambda window: round(window[1], 12))[0]
-            covered = [
-                w for w, q in zip(posteriors.values, p, strict=True) if low <= w <= low + eps and q > 0
-            ]
-            hits.append(min(covered) <= row.pay <= max(covered))
-        assert records[f"true_hit_{eps}"].tolist() == hits
+        hits = [
+            chances(posteriors.values, posteriors.probabilities[c], eps, pay)
+            for c, pay in zip(records["class"], PEOPLE["pay"], strict=True)
+        ]
+        assert records[f"true_hit_{eps}"].tolist() == pytest.approx(hits)
         assert result.summary["per_record"]["true_hit"][float(eps)] == pytest.approx(np.mean(hits))
+        assert eps or any(0 < hit < 1 for hit in hits)
+
+
+@pytest.mark.parametrize("eps", [0, 20, 45])
+def test_the_true_hit_does_not_depend_on_which_end_of_the_axis_is_crowded(eps: float) -> None:
+    """Four people in five earn least; a flat posterior then is right for one in five, from whichever end one looks."""
+    pay = np.array([10] * 16 + [20, 30, 40, 50])
+    told = []
+    for values in (pay, 60 - pay):
+        frame = pd.DataFrame({"pay": values})
+        mirrored = eq.Microdata(frame, confidential="pay")
+        result = eq.assess(mirrored, eq.Rounding(1000), known=[], eps=[eps])
+        assert np.ptp(result.posteriors.probabilities) == 0
+        told.append(result.means["true_hit"][float(eps)])
+    assert told[0] == pytest.approx(told[1], rel=1e-12)
+    if eps == 0:
+        assert told[0] == pytest.approx(0.2, rel=1e-12)
+
+
+def test_tolerances_that_differ_in_the_seventh_digit_have_columns_of_their_own() -> None:
+    result = eq.assess(people(), eq.Unprotected(), known=[], eps=[1_000_000, 1_000_001, 0.5])
+    for frame, stems in ((result.classes, ["hit"]), (result.records, ["hit", "true_hit"])):
+        for stem in stems:
+            assert {f"{stem}_{e}" for e in ("1000000", "1000001", "0.5")} <= set(frame.columns)
 
 
 def test_records_come_in_the_files_order_and_hold_no_value_of_their_own() -> None:

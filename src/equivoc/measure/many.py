@@ -110,6 +110,42 @@ class Curves:
         over_pieces(work, len(self._distinct), piece=PIECE)
         return mass[self._of], low[self._of], high[self._of]
 
+    def right_guesses(self, eps: float, truths: Floats, bounds: Ints) -> Floats:
+        """For each row and each of its true values, the chance that the intruder's best guess is within ε/2 of it.
+
+        Row r has the true values ``truths[bounds[r]:bounds[r + 1]]``, ascending; they need not be of the grid. The best
+        guess is the middle of the heaviest window, trimmed to the values that it covers; of several equally heavy
+        ones (to a relative 1e-12) she takes any, so each counts for its share. Larger is riskier.
+
+        >>> many = curves([1, 2, 3], [[1 / 3, 1 / 3, 1 / 3]])
+        >>> many.right_guesses(1, np.array([1.0, 2.0, 3.0]), np.array([0, 3])).tolist()
+        [0.5, 1.0, 0.5]
+        """
+        from equivoc.measure.guess_kernels import right_shares
+
+        one = one_tolerance("eps", eps)
+        rows, row_of = self._rows, self._distinct[self._of]
+        order = np.argsort(row_of, kind="stable")
+        out = np.empty(len(truths))
+
+        def work(part: slice) -> None:
+            right_shares(
+                rows.weights,
+                rows.positions,
+                rows.bounds,
+                row_of,
+                order[part],
+                self.values,
+                rows.longest,
+                one,
+                truths,
+                bounds,
+                out,
+            )
+
+        over_pieces(work, len(order), piece=PIECE)
+        return out
+
     @property
     def _unique(self) -> bool:
         return len(self._distinct) == len(self._of) and bool((self._of == np.arange(len(self._of))).all())

@@ -16,9 +16,10 @@ from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
 from equivoc.measure.distribution import tolerances
 from equivoc.measure.many import Curves, curves
+from equivoc.number_format import exact
 from equivoc.study.contribution import contribution_chart, contributions
 from equivoc.study.spread import spread
-from equivoc.study.truth import beyond, control_people, true_hits, truth_figures
+from equivoc.study.truth import beyond, control_people, guess_shares, of_records, true_hits, truth_figures
 from equivoc.study.way_out import Reported
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile
@@ -67,13 +68,18 @@ class Assessment(Reported):
         return curves(self.people.values, self.prior_probabilities[None, :])
 
     @cached_property
-    def _best_windows(self) -> dict[float, tuple[Floats, Floats, Floats]]:
-        return {e: self.curves.best_windows(e) for e in self.eps}
+    def _hits(self) -> dict[float, Floats]:
+        """Per class: the mass of her best window."""
+        return {e: self.curves.hit(e) for e in self.eps}
+
+    @cached_property
+    def _guess_shares(self) -> dict[float, Floats]:
+        return guess_shares(self.posteriors.classes, self.curves, self.eps)
 
     @cached_property
     def _true_hits(self) -> dict[float, Floats]:
-        """Per class: the share of its people whose true value lies in the intruder's best window."""
-        return true_hits(self.posteriors.classes, self._best_windows)
+        """Per class: the share of its people for whom her best guess is within ε/2 of the truth."""
+        return true_hits(self.posteriors.classes, self._guess_shares)
 
     @cached_property
     def means(self) -> dict[str, Any]:
@@ -96,11 +102,10 @@ class Assessment(Reported):
             "area": measured.area,
             "mean_entropy": self._mean_entropy(measured.area),
         }
-        hits = {e: found[0] for e, found in self._best_windows.items()}
 
         def over(weights: NDArray[np.int64] | None) -> dict[str, Any]:
             told: dict[str, Any] = {name: spread(figure, weights) for name, figure in figures.items()}
-            told["hit"] = {e: spread(hit, weights) for e, hit in hits.items()}
+            told["hit"] = {e: spread(hit, weights) for e, hit in self._hits.items()}
             return told
 
         per_record = over(sizes)
@@ -131,8 +136,8 @@ class Assessment(Reported):
         """Per-record means of the control group, and how near the truth she is for them and for those in the data."""
         posteriors = self.release.of_others(control.classes(list(self.known)))
         measured = posteriors.curves()
-        of_control = truth_figures(posteriors, {e: measured.best_windows(e) for e in self.eps})
-        of_people = truth_figures(self.posteriors, self._best_windows)
+        of_control = truth_figures(posteriors, guess_shares(posteriors.classes, measured, self.eps))
+        of_people = truth_figures(self.posteriors, self._guess_shares)
         return {
             "records": len(control),
             "classes": len(posteriors),
@@ -169,7 +174,7 @@ class Assessment(Reported):
             "area": measured.area,
             "mean_entropy": self._mean_entropy(measured.area),
             "eps_max": measured.eps_max,
-            **{f"hit_{e:g}": found[0] for e, found in self._best_windows.items()},
+            **{f"hit_{exact(e)}": hit for e, hit in self._hits.items()},
         }
 
     @cached_property
@@ -184,14 +189,14 @@ class Assessment(Reported):
 
     @cached_property
     def records(self) -> Any:
-        """One row per record of the original, in its order: the figures of its class, and whether the best window
-        holds its true value. No value of the record itself."""
+        """One row per record of the original, in its order: the figures of its class, and ``true_hit_<ε>``, the chance
+        that her best guess is within ε/2 of its true value: 0 or 1, or a share where several windows are equally heavy.
+        No value of the record itself."""
         found = self.posteriors.classes
         of = found.of_record
         columns = {"class": of, **{name: column[of] for name, column in self._columns().items()}}
-        truth = self.people.values[self.people.codes]
-        for e, (_, low, high) in self._best_windows.items():
-            columns[f"true_hit_{e:g}"] = (truth >= low[of]) & (truth <= high[of])
+        for e, shares in self._guess_shares.items():
+            columns[f"true_hit_{exact(e)}"] = of_records(found, shares)
         return self.people.like(_beside(self.people.names, columns))
 
     def riskiest(self, count: int = 10) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,29 +13,47 @@ from equivoc.data.microdata import Microdata
 from equivoc.data.numbers import nearest_places
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.measure.many import Curves
 
 Floats = NDArray[np.float64]
-Windows = Mapping[float, tuple[Floats, Floats, Floats]]
-"""For each tolerance, what `Curves.best_windows` gives: probability, low and high end, per class."""
+Shares = Mapping[float, Floats]
+"""For each tolerance what `guess_shares` gives."""
 DOUBT = 0.01
 """The share of belief that surprise is reckoned with as spread evenly over D: what was ruled out stays finite."""
 
 
-def true_hits(classes: Classes, windows: Windows) -> dict[float, Floats]:
-    """Per class and tolerance: the share of its people whose true value lies in the intruder's best window."""
+def guess_shares(classes: Classes, measured: Curves, eps: Sequence[float]) -> dict[float, Floats]:
+    """By tolerance, for each entry of ``classes.counts``: the chance that her best guess is within ε/2 of that value.
+
+    0 or 1, or a share where several windows are equally heavy: see `Curves.right_guesses`.
+    """
+    counts = classes.counts
+    truths = classes.people.values[counts.indices]
+    return {e: measured.right_guesses(e, truths, counts.indptr) for e in eps}
+
+
+def true_hits(classes: Classes, shares: Shares) -> dict[float, Floats]:
+    """Per class and tolerance: the share of its people for whom the intruder's best guess is within ε/2 of the truth."""
     counts, row = _members(classes)
-    at = classes.people.values[counts.indices]
-    shares = {}
-    for e, (_, low, high) in windows.items():
-        held = counts.data * ((at >= low[row]) & (at <= high[row]))
-        shares[e] = np.bincount(row, weights=held, minlength=counts.shape[0]) / classes.sizes
-    return shares
+    return {
+        e: np.bincount(row, weights=counts.data * share, minlength=counts.shape[0]) / classes.sizes
+        for e, share in shares.items()
+    }
 
 
-def truth_figures(posteriors: Posteriors, windows: Windows) -> dict[str, Any]:
+def of_records(classes: Classes, entries: Floats) -> Floats:
+    """What holds for each entry of ``classes.counts``, record by record."""
+    counts, row = _members(classes)
+    span = counts.shape[1]
+    entry = row * span + counts.indices  # ascending: rows one after the other, columns ascending within a row
+    wanted = classes.of_record.astype(np.int64) * span + classes.people.codes
+    return np.asarray(entries[np.searchsorted(entry, wanted)])
+
+
+def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
     """How near the truth she is, for a random person of the classes.
 
-    ``true_hit``: the share of people whose value lies in her best window, by tolerance. ``truth``: the mean probability
+    ``true_hit``: the share of people whose value her best guess comes within ε/2 of, by tolerance. ``truth``: the mean probability
     that she gives to the true value. ``surprise``: the mean of −log2 of it, in bits (the logarithmic score), one
     hundredth of her belief being spread evenly over D. High hits and truth are riskier, and low surprise is. A true
     value outside D counts as the nearest value of D.
@@ -45,7 +63,7 @@ def truth_figures(posteriors: Posteriors, windows: Windows) -> dict[str, Any]:
     column = nearest_places(classes.people.values, posteriors.values)[counts.indices]
     given = np.asarray(beliefs[row, column], dtype=np.float64).reshape(-1)
     doubted = (1 - DOUBT) * given + DOUBT / len(posteriors.values)
-    hits = true_hits(classes, windows)
+    hits = true_hits(classes, shares)
     return {
         "true_hit": {e: float(np.average(share, weights=classes.sizes)) for e, share in hits.items()},
         "truth": float(np.average(given, weights=counts.data)),

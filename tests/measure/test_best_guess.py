@@ -96,4 +96,6 @@ def test_many_rows_with_repeats() -> None:
         for row in kinds.tolist()
         for t in range(6)
     }
-    assert found.tolist() == [by_hand[tuple(row), int(t)] for row, t in zip(rows.tolist(), truths, strict=True)]
+    assert found.tolist() == [
+        by_hand[tuple(row), int(t)] for row, t in zip(rows.tolist(), truths, strict=True)
+    ]

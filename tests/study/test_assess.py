@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
+from equivoc.study.default_tolerance import round_tolerance
 from equivoc.study.spread import spread
 
 PEOPLE = pd.DataFrame(
@@ -98,7 +99,7 @@ def test_a_prior_that_is_publicly_known_replaces_the_uniform_one() -> None:
     public = [0.5, 0.1, 0.1, 0.1, 0.1, 0.1]
     summary = eq.assess(people(), eq.Unprotected(), known=[], prior=public).summary
     assert summary["prior"]["h0"] == pytest.approx(eq.curve(range(6), public).h0)
-    with pytest.raises(eq.InputError, match=r"prior has shape \(2,\)"):
+    with pytest.raises(eq.InputError, match="prior has 2 entries"):
         eq.assess(people(), eq.Unprotected(), known=[], prior=[0.5, 0.5])
 
 
@@ -226,3 +227,101 @@ def test_weighted_spread_is_the_spread_of_repeated_figures(
     at_most = np.searchsorted(repeated, told[name], side="right") / len(repeated)
     below = np.searchsorted(repeated, told[name], side="left") / len(repeated)
     assert below - 1e-12 <= share <= at_most + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"known": ["nope"]}, "'nope' is not a key"),
+        ({"known": "age"}, "known must be a list of keys, such as ['age']"),
+        ({"known": 5}, "known is 5; give a list of keys, [] for none, or None for all"),
+        ({"known": ["age", "age"]}, "a key is named twice"),
+        ({"known": [3]}, "3 is not a key"),
+        ({"prior": [0.5, 0.5]}, "prior has 2 entries; give one probability for each of the"),
+        ({"prior": "marginal"}, "prior is 'marginal'; give one probability for each of the"),
+        ({"prior": 1.0}, "prior is 1.0; give one probability for each of the"),
+        ({"prior": [[0.5, 0.5]]}, "prior has 2 dimensions"),
+        ({"prior": "flat", "eps": [-1]}, "eps[0] is -1"),
+        ({"eps": "a"}, "eps"),
+    ],
+)
+def test_mistakes_are_told_when_assess_is_called(wrong, said: str) -> None:
+    for call in (eq.assess, lambda people, _, **more: eq.budget(people, **more)):
+        if call is not eq.assess and "prior" in wrong:
+            continue
+        with pytest.raises(eq.InputError) as raised:
+            call(people(), eq.Unprotected(), **wrong)
+        assert said in str(raised.value)
+        assert "matrix" not in str(raised.value)
+
+
+def test_a_prior_must_be_probabilities() -> None:
+    mine = people()
+    n = len(mine.values)
+    for prior, said in (
+        (np.full(n, 0.5), "prior sums to"),
+        (np.eye(1, n)[0] * 2 - 1 / n, "probabilities must be 0 or more"),
+        ([float("nan")] * n, "prior[0] is nan"),
+        (["x"] * n, "prior[0] is 'x', not a number"),
+    ):
+        with pytest.raises(eq.InputError) as raised:
+            eq.assess(mine, eq.Unprotected(), prior=prior)
+        assert said in str(raised.value)
+
+
+def test_every_key_is_known_unless_said_otherwise() -> None:
+    mine = people()
+    assert eq.assess(mine, eq.Unprotected()).known == mine.keys
+    assert eq.assess(mine, eq.Unprotected(), known=[]).known == ()
+    release = eq.Unprotected().release(mine)
+    for arguments in ((), (None,), (list(mine.keys),)):
+        assert release.posteriors(*arguments).known == mine.keys
+    assert release.posteriors([]).known == ()
+    assert eq.budget(mine, epsilons=[1]).known == mine.keys
+
+
+def test_a_frame_is_not_people() -> None:
+    said = "people is a DataFrame; make people of it with eq.Microdata"
+    for call in (
+        lambda: eq.assess(PEOPLE, eq.Unprotected()),
+        lambda: eq.budget(PEOPLE),
+        lambda: eq.measures(PEOPLE),
+        lambda: eq.models.k_anonymity(PEOPLE),
+    ):
+        with pytest.raises(eq.InputError, match=said):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (0, 0),
+        (1, 0.1),
+        (9.9, 0.5),
+        (10, 1),
+        (19.99, 1),
+        (20, 2),
+        (50, 5),
+        (4600.0000001, 200),
+        (0.3, 0.02),
+        (1e-7, 1e-8),
+    ],
+)
+def test_the_default_tolerance_is_a_round_number_of_at_most_a_tenth(width: float, expected: float) -> None:
+    assert round_tolerance(width) == expected
+    assert round_tolerance(width * (1 - 1e-13)) == expected
+
+
+@given(st.floats(1e-300, 1e300))
+def test_the_default_tolerance_is_between_a_twenty_fifth_and_a_tenth(width: float) -> None:
+    found = round_tolerance(width)
+    assert width / 25 * (1 - 1e-8) <= found <= width / 10 * (1 + 1e-8)
+    assert f"{found:.0e}"[0] in "125"
+    assert float(f"{found:.0e}") == found
+
+
+def test_the_default_tolerances_of_an_assessment_and_a_budget() -> None:
+    frame = pd.DataFrame({"pay": [0, 10, 20, 46.00000001]})
+    mine = eq.Microdata(frame, confidential="pay")
+    assert eq.assess(mine, eq.Unprotected()).eps == (0, 2)
+    assert eq.budget(mine, epsilons=[1]).eps == 2

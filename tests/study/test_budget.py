@@ -67,7 +67,7 @@ def test_from_the_prior_to_the_file_as_it_is():
 
 def test_defaults_reach_from_one_baseline_to_the_other():
     found = eq.budget(some(), known=["sex"])
-    assert found.eps == 24  # a tenth of 10 … 250
+    assert found.eps == 20  # the round number below a tenth of 10 … 250
     span = found.prior["h0"] - found.unprotected["h0"]
     assert found.prior["h0"] - found.frame["h0"].iloc[0] < 0.02 * span
     assert found.frame["h0"].iloc[-1] - found.unprotected["h0"] < 0.02 * span

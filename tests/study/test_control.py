@@ -152,3 +152,32 @@ def test_other_types_and_other_releases() -> None:
         _ = eq.assess(people(), eq.ReleasedFile(RELEASED), known=["age"], control=words).summary
     with pytest.raises(eq.InputError, match="cannot be assessed with a PublishedFile; hand the table"):
         _ = eq.assess(people(), eq.Unprotected(), known=["age"], control=OTHERS).summary
+
+
+@pytest.mark.parametrize("domain", [None, range(10, 60, 10)])
+def test_a_control_group_is_rounded_as_the_people_are(domain) -> None:
+    """The people themselves as control: nothing is learnt beyond, whatever was rounded away when they were read."""
+    frame = PEOPLE.assign(pay=PEOPLE.pay + np.array([3, -4, 1, 2, -2, 0]))
+    mine = eq.Microdata(frame, confidential="pay", keys=["age", "job"], round_to=10, domain=domain)
+    released = eq.ReleasedFile(RELEASED)
+    for control in (frame, mine):
+        told = eq.assess(mine, released, known=["age", "job"], eps=[0, 20], control=control).summary[
+            "control"
+        ]
+        assert told["beyond"] == {"true_hit": {0.0: 0, 20.0: 0}, "truth": 0, "surprise": 0}
+    unrounded = eq.Microdata(frame, confidential="pay", keys=["age", "job"])
+    with pytest.raises(eq.InputError, match="read it with round_to=10"):
+        eq.assess(mine, released, control=unrounded)
+
+
+def test_a_control_group_with_missing_values_is_read_as_the_people_were() -> None:
+    frame = PEOPLE.assign(pay=[10, 20, None, 30, 30, 50])
+    mine = eq.Microdata(frame, confidential="pay", keys=["age", "job"], drop_missing=True)
+    told = eq.assess(mine, eq.ReleasedFile(RELEASED), control=frame).summary["control"]
+    assert told["records"] == 5
+    assert told["beyond"]["truth"] == 0
+
+
+def test_a_release_without_linkage_to_others_is_refused_at_once() -> None:
+    with pytest.raises(eq.InputError, match="control group cannot be assessed with a Sample"):
+        eq.assess(people(), eq.Sampling(fraction=0.5), control=OTHERS)

@@ -80,6 +80,12 @@ def named(techniques):
     return pytest.mark.parametrize("technique", techniques, ids=lambda t: t.notation)
 
 
+@named([*ALL, eq.ReleasedFile("people.csv")])
+def test_a_frame_is_not_people(technique):
+    with pytest.raises(eq.InputError, match=r"people is a DataFrame; make people of it with eq\.Microdata"):
+        technique.release(pd.DataFrame({"sex": ["F"], "pay": [10]}), 0)
+
+
 @named(ALL)
 def test_every_row_sums_to_one(people, domain, records, classes_of, technique):
     release = technique.release(people, 2)

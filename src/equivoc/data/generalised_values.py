@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -15,7 +14,10 @@ _BRACKETS = re.compile(
 _DASH = re.compile(rf"({_NUMBER})\s*[-–—]\s*({_NUMBER})")
 _BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
 _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
-_MISSING = ("", "NA")
+_QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|\Z)', re.DOTALL)
+_UNQUOTED = re.compile(r"([^,]*)(?=,|\Z)", re.DOTALL)
+MISSING = ("", "NA")
+"""What stands for a value that is not told."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class OneOf:
     """One of several values: ``{cook,judge}``."""
 
     members: tuple[str, ...]
+    quoted: tuple[bool, ...] = field(default=(), compare=False, repr=False)
+    """Which members were written in quotes: ``"NA"`` is a text, NA is a missing value."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def meaning(text: str) -> Meaning | None:
     (OneOf(members=('cook', 'judge')), Masked(text='123**'), Anything(), Plain(text='cook'), None)
     """
     text = text.strip()
-    if text in _MISSING or not text.strip("*"):
+    if text in MISSING or not text.strip("*"):
         return Anything()
     if _PLAIN_NUMBER.fullmatch(text):
         return Plain(text)
@@ -130,7 +134,16 @@ def _holds_something(span: Span) -> bool:
 
 
 def _members(text: str) -> OneOf | None:
+    """The members of ``{cook, judge}``: blanks around one are not part of it, unless it is quoted as in CSV."""
     if len(text) < 3 or text[-1] != "}":
         return None
-    (members,) = csv.reader([text[1:-1]], skipinitialspace=True)
-    return OneOf(tuple(member.strip() for member in members))
+    members, quoted, rest = [], [], text[1:-1]
+    while True:
+        found = _QUOTED.match(rest) or _UNQUOTED.match(rest)
+        if found is None:
+            return None
+        quoted.append(found.re is _QUOTED)
+        members.append(found[1].replace('""', '"') if quoted[-1] else found[1].strip())
+        if found.end() == len(rest):
+            return OneOf(tuple(members), tuple(quoted))
+        rest = rest[found.end() + 1 :]

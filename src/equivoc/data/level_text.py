@@ -43,12 +43,16 @@ def written_range(levels: Sequence[Any], low: int, high: int) -> str | None:
         return STAR
     if is_number(levels[low]) and is_number(levels[high]):
         return f"[{written(levels[low])},{written(levels[high])}]"
-    return "{" + ",".join(_element(level) for level in levels[low : high + 1]) + "}"
+    found = "{" + ",".join(_element(level) for level in levels[low : high + 1]) + "}"
+    while found in levels:  # one value is written like this set; a blank tells them apart and changes nothing
+        found = "{ " + found[1:]
+    return found
 
 
 def _element(level: Any) -> str:
-    """A member of a set; quoted as in CSV where it holds what separates or ends sets."""
+    """A member of a set; quoted as in CSV where it would be misread otherwise."""
     text = written(level)
     if text is None:
         return MISSING
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text
+    plain = text.strip() == text and text not in ("", MISSING) and not any(mark in text for mark in ',{}"')
+    return text if plain else '"' + text.replace('"', '""') + '"'

@@ -56,10 +56,12 @@ class Microdata:
     ) -> None:
         numbers.check_step(round_to)
         given = None if domain is None else numbers.as_domain(domain)
-        self._domain_given, self._rounded = given is not None, round_to is not None
         table = open_table(source)
         self._keys = checked_roles(table, confidential=confidential, keys=keys, weights=weights)
         self._confidential = confidential
+        self._domain_given = domain is not None
+        self._round_to = round_to
+        self._drop_missing = drop_missing
         self._weights_name = weights
         self._records = open_records(
             table,
@@ -122,7 +124,30 @@ class Microdata:
     @property
     def rounded(self) -> bool:
         """Were the confidential values rounded?"""
-        return self._rounded
+        return self._round_to is not None
+
+    def alike(self, source: Any) -> Microdata:
+        """Other people in a table with the same columns, read the same way: roles, rounding, and a domain if stated."""
+        return Microdata(
+            source,
+            confidential=self._confidential,
+            keys=self._keys,
+            domain=self._values if self._domain_given else None,
+            round_to=self._round_to,
+            drop_missing=self._drop_missing,
+        )
+
+    def check_rounded_alike(self, others: Microdata) -> None:
+        """InputError unless the values of ``others`` are rounded as these people's are."""
+        if self._round_to is None:
+            return
+        rounded = numbers.round_half_up(others.values, self._round_to)
+        off = np.flatnonzero(~np.isclose(rounded, others.values, rtol=1e-12, atol=0))
+        if off.size:
+            raise InputError(
+                f"it holds the value {others.values[off[0]]:g}, and these people are rounded to {self._round_to:g}: "
+                f"read it with round_to={self._round_to:g}"
+            )
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
@@ -193,16 +218,16 @@ class Microdata:
 
     def classes(
         self,
-        known: Sequence[str],
+        known: Sequence[str] | None,
         *,
         values: NDArray[np.integer[Any]] | None = None,
         span: int | None = None,
     ) -> Classes:
-        """The classes of people who agree on the ``known`` keys ([]: one class) and the values in each.
+        """The classes of people who agree on the ``known`` keys (None: all; []: one class) and the values in each.
 
         With ``values``, these codes (one per record, below ``span``) are counted, not the confidential ones.
         """
-        known = self._checked_known(known)
+        known = self.known_keys(known)
         if values is not None:
             return Classes(known, self, self._count(known, values, span))
         if known not in self._classes:
@@ -253,9 +278,14 @@ class Microdata:
         for positions, cells in lattice(finest, min_size=min_size, max_size=max_size):
             yield Classes(tuple(order[p] for p in positions), self, cells)
 
-    def _checked_known(self, known: Sequence[str]) -> tuple[str, ...]:
+    def known_keys(self, known: Sequence[str] | None) -> tuple[str, ...]:
+        """The keys that ``known`` names, None being all of them; InputError where it names something else."""
+        if known is None:
+            return self._keys
         if isinstance(known, str):
             raise InputError(f"known must be a list of keys, such as [{known!r}]")
+        if not isinstance(known, Iterable):
+            raise InputError(f"known is {known!r}; give a list of keys, [] for none, or None for all")
         names = tuple(known)
         for name in names:
             self._check_key(name)
@@ -266,6 +296,14 @@ class Microdata:
     def _check_key(self, name: str) -> None:
         if name not in self._keys:
             raise InputError(f"{name!r} is not a key{nearest(name, self._keys)}")
+
+
+def check_people(name: str, given: object) -> None:
+    """InputError unless ``given`` is Microdata."""
+    if not isinstance(given, Microdata):
+        raise InputError(
+            f"{name} is a {type(given).__name__}; make people of it with eq.Microdata(…, confidential=…, keys=[…])."
+        )
 
 
 def read(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ class FileRelease(Release):
     - probable: ``link(r) ∝ Π_a (v_a ∈ s_a(r) ? m_a/u_a : (1 − m_a)/(1 − u_a))`` (`match_weights` has m and u).
     """
 
+    links_others: ClassVar[bool] = True
     matching: str
     keys: Mapping[str, Symbols] = field(repr=False)
     """Every key of the people, as released."""
@@ -66,7 +67,7 @@ class FileRelease(Release):
     def assumption(self) -> str:
         return "She does not know how the released file was made, and takes its confidential values at face value."
 
-    def notes(self, known: Sequence[str]) -> list[str]:
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
         told = []
         for name, key in self.keys.items():
             if key.invented.any():
@@ -74,6 +75,11 @@ class FileRelease(Release):
                 told.append(
                     f"{int(key.records[key.invented].sum()):,} released records hold a {name} that nobody in the "
                     f"original has, such as {example!r}; nobody agrees with them on it."
+                )
+            if key.suppressed:
+                told.append(
+                    f"{key.suppressed:,} released records have no {name}, more than the original would explain; they "
+                    "are read as any value, a missing one included."
                 )
             between = (key.sizes == 0) & ~key.invented
             if self.matching != "nearest" and between.any():
@@ -89,7 +95,7 @@ class FileRelease(Release):
             )
         return told
 
-    def unmatched(self, known: Sequence[str]) -> int:
+    def unmatched(self, known: Sequence[str] | None = None) -> int:
         """How many people exact matching finds no record for, and takes the file's own distribution instead."""
         if self.matching != "exact":
             return 0

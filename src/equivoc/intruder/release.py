@@ -22,6 +22,8 @@ class Release(ABC):
 
     tabulated: ClassVar[bool] = False
     """Are the rows of ``table`` cells with counts, and not records?"""
+    links_others: ClassVar[bool] = False
+    """Can people who are not in the data be looked up in it, as `of_others` does?"""
     people: Microdata
 
     @property
@@ -39,8 +41,8 @@ class Release(ABC):
         """Where a file is released: the number of the record that each of its rows was made from; None: unknown."""
         return None
 
-    def posteriors(self, known: Sequence[str]) -> Posteriors:
-        """What she believes of each class of people who agree on the ``known`` keys ([]: of everyone)."""
+    def posteriors(self, known: Sequence[str] | None = None) -> Posteriors:
+        """What she believes of each class of people who agree on the ``known`` keys (None: all; []: of everyone)."""
         return self.of_classes(self.people.classes(known))
 
     def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
@@ -54,17 +56,23 @@ class Release(ABC):
 
     def of_others(self, classes: Classes) -> Posteriors:
         """The same for classes of other people, who may have nothing to do with the release (a control group)."""
-        raise InputError(
-            f"a control group cannot be assessed with a {type(self).__name__}; hand the table that is released to "
-            "ReleasedFile."
-        )
+        self.check_links_others()
+        raise NotImplementedError
+
+    def check_links_others(self) -> None:
+        """InputError unless people who are not in the data can be looked up in the release."""
+        if not self.links_others:
+            raise InputError(
+                f"a control group cannot be assessed with a {type(self).__name__}; hand the table that is released to "
+                "ReleasedFile."
+            )
 
     @property
     def assumption(self) -> str:
         """What the intruder is taken to know about the making of the release."""
         return "She knows how the release was made."
 
-    def notes(self, known: Sequence[str]) -> list[str]:
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
         """What whoever reads the figures for these keys should know of how the release was read; a sentence each."""
         return []
 

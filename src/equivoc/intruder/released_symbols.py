@@ -60,8 +60,7 @@ class Line:
             raise InputError(
                 f"the key {self.name!r} holds {levels.type} values where the original has numbers."
             )
-        numbers = pc.cast(levels, pa.float64(), safe=False)
-        return np.asarray(pc.fill_null(numbers, NULL).to_numpy(zero_copy_only=False), np.float64)
+        return as_floats(levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +78,8 @@ class Symbols:
     highs: Floats = field(repr=False)
     invented: NDArray[np.bool_] = field(repr=False)
     """Which symbols are categories that nobody in the original has."""
+    suppressed: int = 0
+    """How many records hold a null that was read as any value, although null is a value of the original."""
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -111,3 +112,14 @@ def is_numeric(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def as_floats(levels: pa.Array) -> Floats:
+    """Numbers as doubles, null as NULL. Decimals go by their text: Arrow's cast is a rounding error off (3.01)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_decimal(levels.type):
+        return np.array([NULL if v is None else float(v) for v in levels.to_pylist()], np.float64)
+    numbers = pc.cast(levels, pa.float64(), safe=False)
+    return np.asarray(pc.fill_null(numbers, NULL).to_numpy(zero_copy_only=False), np.float64)

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.generalised_values import Anything, Masked, OneOf, Plain, Span, as_number, meaning
+from equivoc.data.generalised_values import MISSING, Anything, Masked, OneOf, Plain, Span, as_number, meaning
 from equivoc.errors import InputError
-from equivoc.intruder.released_symbols import EVERYWHERE, MOST, NULL, Line, Stretch, Symbols, is_numeric
+from equivoc.intruder.released_symbols import (
+    EVERYWHERE,
+    MOST,
+    NULL,
+    Line,
+    Stretch,
+    Symbols,
+    as_floats,
+    is_numeric,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,8 +28,13 @@ if TYPE_CHECKING:
     from equivoc.data.columns import Column
 
 
-def read_symbols(column: Column, levels: pa.Array, *, name: str, role: str) -> Symbols:
+def read_symbols(
+    column: Column, levels: pa.Array, *, name: str, role: str, most_nulls: float = np.inf
+) -> Symbols:
     """The released ``column`` read against the original's ``levels``; InputError names what cannot be understood.
+
+    Where null is a level, a released null is that level; but if more than ``most_nulls`` records are null, values were
+    suppressed, and any of them may be: null then stands for every level. ``NA`` and an empty text count as null.
 
     >>> import pyarrow as pa
     >>> from equivoc.data.columns import Encoder
@@ -31,8 +45,14 @@ def read_symbols(column: Column, levels: pa.Array, *, name: str, role: str) -> S
     {'*': 4, '2*': 2, '41': 1, '[20,30)': 2}
     """
     reader = _Reader(levels, name)
-    symbols = [reader.stretches(value) for value in _values(column.levels)]
+    values = _values(column.levels)
     codes = column.codes.astype(np.int64)
+    missing = np.array([reader.is_missing(value) for value in values], dtype=bool)
+    nulls = int(np.count_nonzero(missing[codes]))
+    suppressed = reader.nullable and nulls > most_nulls
+    if suppressed:
+        reader.null_stands_for = EVERYWHERE
+    symbols = [reader.stretches(value) for value in values]
     wrong = [number for number, found in enumerate(symbols) if found is None]
     if wrong:
         value, records = column.levels[wrong[0]].as_py(), int(np.count_nonzero(np.isin(codes, wrong)))
@@ -49,7 +69,7 @@ def read_symbols(column: Column, levels: pa.Array, *, name: str, role: str) -> S
     invented = ~np.array(
         [line.numeric or found[0][0] <= known or found[0][0] == NULL for found in understood]
     )
-    read = Symbols(codes, column.levels, line, starts, ends[:, 0], ends[:, 1], invented)
+    read = Symbols(codes, column.levels, line, starts, ends[:, 0], ends[:, 1], invented, nulls * suppressed)
     if invented.all():
         raise InputError(
             f"the {role} {name!r} as released has none of the original's values, but such as "
@@ -77,23 +97,27 @@ class _Reader:
         import pyarrow.compute as pc
 
         self._kind = levels.type
-        self._nullable = bool(levels.null_count)
+        self.nullable = bool(levels.null_count)
+        self.null_stands_for: Stretch = (NULL, NULL) if self.nullable else EVERYWHERE
         present = levels.drop_null()
         self._texts: list[str] = pc.cast(present, pa.string()).to_pylist()
         numeric = is_numeric(levels.type)
-        if numeric:
-            places = np.asarray(pc.cast(present, pa.float64(), safe=False), np.float64)
-        else:
-            places = np.arange(len(present), dtype=np.float64)
+        places = as_floats(present) if numeric else np.arange(len(present), dtype=np.float64)
         self._places = places
         self._categories = {} if numeric else dict(zip(self._texts, places.tolist(), strict=True))
-        at = np.append(places, NULL) if self._nullable else places
+        at = np.append(places, NULL) if self.nullable else places
         self.line = Line(name, numeric, at, self._categories)
+
+    def is_missing(self, value: Any) -> bool:
+        """Does a symbol tell nothing: null, NA or an empty text, unless that is a value of the original?"""
+        if isinstance(value, str):
+            return value.strip() in MISSING and (self.line.numeric or self._category(value) is None)
+        return value is None
 
     def stretches(self, value: Any) -> list[Stretch] | None:
         """The stretches that a symbol stands for; None if it cannot be understood."""
-        if value is None:
-            return [(NULL, NULL)] if self._nullable else [EVERYWHERE]
+        if self.is_missing(value):
+            return [self.null_stands_for]
         if self.line.numeric and not isinstance(value, str):
             return [(float(value), float(value))] if np.isfinite(value) else None
         text = str(value)
@@ -125,18 +149,17 @@ class _Reader:
         if isinstance(found, Masked):
             return self._masked_number(found.text)
         members = found.members if isinstance(found, OneOf) else (found.text,)
-        places = [self._null_or(as_number(member), member) for member in members]
+        places = [NULL if self._is_null(found, i) else as_number(text) for i, text in enumerate(members)]
         if any(place is None for place in places):
             return None
         return [(place, place) for place in sorted({place for place in places if place is not None})]
 
     def _of_categories(self, found: Span | OneOf | Masked | Plain, text: str) -> list[Stretch]:
         if isinstance(found, OneOf):
-            places = [self._null_or(self._category(member), member) for member in found.members]
-            held = [
-                self._invented(m) if place is None else place
-                for m, place in zip(found.members, places, strict=True)
-            ]
+            held = []
+            for i, member in enumerate(found.members):
+                place = NULL if self._is_null(found, i) else self._category(member)
+                held.append(self._invented(member) if place is None else place)
         elif isinstance(found, Masked):
             held = self._places[self._masked(found.text)].tolist()
         elif isinstance(found, Span):
@@ -145,8 +168,11 @@ class _Reader:
             held = []
         return _runs(held) if held else _runs([self._invented(text)])
 
-    def _null_or(self, place: float | None, member: str) -> float | None:
-        return NULL if place is None and self._nullable and member in ("", "NA") else place
+    def _is_null(self, found: OneOf | Plain, number: int) -> bool:
+        """Is that member of a set the original's null? NA and an empty one are, unless in quotes."""
+        if isinstance(found, Plain) or not self.nullable or found.members[number] not in MISSING:
+            return False
+        return not (found.quoted and found.quoted[number])
 
     def _invented(self, text: str) -> float:
         place: float = self._categories.setdefault(text, float(len(self._categories)))

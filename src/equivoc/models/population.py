@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
 from equivoc.data.members import class_of_records
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.models.known_classes import check_people
 
 FILE = "the file itself"
 WEIGHTS = "the survey weights"

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from equivoc.data.cells import count_cells
 from equivoc.data.columns import Column, Encoder, positions
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.known_classes import check_people
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
-from equivoc.measure.distribution import tolerances
+from equivoc.measure.distribution import SUM_TOLERANCE, numbers, tolerances
 from equivoc.measure.many import Curves, curves
 from equivoc.number_format import exact
 from equivoc.study.contribution import contribution_chart, contributions
+from equivoc.study.default_tolerance import round_tolerance
 from equivoc.study.spread import spread
 from equivoc.study.truth import beyond, control_people, guess_shares, of_records, true_hits, truth_figures
 from equivoc.study.way_out import Reported
@@ -209,7 +210,7 @@ def assess(
     people: Microdata,
     technique: Technique | Release,
     *,
-    known: Sequence[str] = (),
+    known: Sequence[str] | None = None,
     seed: int = 0,
     eps: ArrayLike | None = None,
     prior: ArrayLike | None = None,
@@ -217,19 +218,26 @@ def assess(
 ) -> Assessment:
     """Measure the risk that a technique, or a release made before, leaves for ``people``.
 
-    ``known`` are the keys whose values the intruder knows of her target. ``eps`` are the tolerances at which hit rates
-    are wanted (None: 0 and a tenth of the domain's width). ``prior`` is what is publicly known of the confidential
-    attribute without the release: a probability for each value of the domain (None: all equally likely). ``control``
-    are people who were not in the data, with the same columns (a Microdata, or what one can be made of): the summary
-    then says how much is learnt about them too, which is no breach of anyone's confidence.
+    ``known`` are the keys whose values the intruder knows of her target (None: all of them; []: none). ``eps`` are the
+    tolerances at which hit rates are wanted (None: 0 and about a tenth of the domain's width, `round_tolerance`).
+    ``prior`` is what is publicly known of the confidential attribute without the release: a probability for each value
+    of the domain (None: all equally likely). ``control`` are people who were not in the data, with the same columns (a
+    Microdata, or what one can be made of, which is then read as the people were): the summary then says how much is
+    learnt about them too, which is no breach of anyone's confidence.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.unprotected import Unprotected
     >>> frame = pd.DataFrame({"sex": ["F", "F", "M", "M"], "pay": [50, 107, 77, 80]})
-    >>> result = assess(Microdata(frame, confidential="pay", keys=["sex"]), Unprotected(), known=["sex"])
+    >>> result = assess(Microdata(frame, confidential="pay", keys=["sex"]), Unprotected())
     >>> result.classes["area"].tolist()
     [57.0, 3.0]
     """
+    check_people("people", people)
+    names = people.known_keys(known)
+    values = people.values
+    asked = tolerances("eps", [0.0, round_tolerance(float(values[-1] - values[0]))] if eps is None else eps)
+    expected = _checked_prior(prior, len(values))
+    others = None if control is None else control_people(people, control)
     if isinstance(technique, Technique):
         release, notation, drawn_with = technique.release(people, seed), technique.notation, seed
     elif isinstance(technique, Release):
@@ -238,17 +246,33 @@ def assess(
         release, notation, drawn_with = technique, type(technique).__name__, None
     else:
         raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
-    width = float(people.values[-1] - people.values[0])
-    asked = tolerances("eps", [0.0, 0.1 * width] if eps is None else eps)
-    values = len(people.values)
-    expected = np.full(values, 1.0 / values) if prior is None else np.asarray(prior, dtype=np.float64)
-    if expected.shape != (values,):
-        raise InputError(
-            f"prior has shape {expected.shape}; give one probability for each of the {values} values."
-        )
+    if others is not None:
+        release.check_links_others()
     at = tuple(dict.fromkeys(asked.tolist()))
-    others = None if control is None else control_people(people, control)
-    return Assessment(people, release, notation, tuple(known), at, expected, drawn_with, others)
+    return Assessment(people, release, notation, names, at, expected, drawn_with, others)
+
+
+def _checked_prior(prior: ArrayLike | None, values: int) -> Floats:
+    """One probability for each value of the domain; InputError says what is wrong with it."""
+    if prior is None:
+        return np.full(values, 1.0 / values)
+    if isinstance(prior, (str, bytes)) or np.ndim(prior) == 0:
+        raise InputError(
+            f"prior is {prior!r}; give one probability for each of the {values} values, or None."
+        )
+    given = numbers("prior", prior)
+    if len(given) != values:
+        raise InputError(
+            f"prior has {len(given)} entries; give one probability for each of the {values} values."
+        )
+    if given.min() < 0:
+        i = int(np.argmax(given < 0))
+        raise InputError(f"prior[{i}] is {given[i]:g}; probabilities must be 0 or more.")
+    if abs(float(given.sum()) - 1.0) > SUM_TOLERANCE:
+        raise InputError(
+            f"prior sums to {given.sum():.12g}, not to 1 (within {SUM_TOLERANCE:g}); divide it by its sum."
+        )
+    return given
 
 
 def _means(

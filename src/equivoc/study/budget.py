@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.measure.distribution import tolerances
+from equivoc.measure.distribution import one_tolerance
 from equivoc.measure.many import curves
 from equivoc.study.assess import assess
+from equivoc.study.default_tolerance import round_tolerance
 from equivoc.techniques.geometric_mechanism import check_epsilon
 from equivoc.techniques.geometric_noise import MOST_VALUES, GeometricNoise
 from equivoc.techniques.unprotected import Unprotected
@@ -63,16 +64,16 @@ class Budget:
 def budget(
     people: Microdata,
     *,
-    known: Sequence[str] = (),
+    known: Sequence[str] | None = None,
     epsilons: ArrayLike | None = None,
     eps: float | None = None,
     seed: int = 0,
 ) -> Budget:
-    """What an intruder who knows the keys ``known`` learns if each value is published with budget ε, for many ε.
+    """What an intruder who knows the keys ``known`` (None: all) learns if each value is published with budget ε.
 
     ``epsilons`` are the budgets of `GeometricNoise` (None: 17 from 0.1 to 8 · (|D| − 1), where next to no noise is
-    left); do not confuse them with ``eps``, the tolerance of the hit rates (None: a tenth of the domain's width). The
-    noise is simulated from ``seed``, the same for every ε: to be looked at, not to be published.
+    left); do not confuse them with ``eps``, the tolerance of the hit rates (None: about a tenth of the domain's width).
+    The noise is simulated from ``seed``, the same for every ε: to be looked at, not to be published.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMM"), "pay": [10, 20, 30, 40]})
@@ -80,14 +81,17 @@ def budget(
     >>> found.frame.h0.round(2).tolist(), found.prior["h0"], found.unprotected["h0"]
     ([2.0, 1.0], 2.0, 1.0)
     """
+    check_people("people", people)
+    names = people.known_keys(known)
     values = people.values
     if len(values) == 1:
         raise InputError(f"{people.confidential!r} has one value only: there is nothing to protect.")
     spent = _checked(epsilons, len(values))
-    tolerance = 0.1 * float(values[-1] - values[0]) if eps is None else float(tolerances("eps", [eps])[0])
+    width = float(values[-1] - values[0])
+    tolerance = round_tolerance(width) if eps is None else one_tolerance("eps", eps)
     told = []
     for epsilon in spent.tolist():
-        result = assess(people, GeometricNoise(epsilon), known=known, seed=seed, eps=[tolerance])
+        result = assess(people, GeometricNoise(epsilon), known=names, seed=seed, eps=[tolerance])
         told.append({"epsilon": epsilon, **_of(result.means, tolerance, (*FIGURES, "true_hit"))})
     import pandas as pd
 
@@ -95,10 +99,10 @@ def budget(
     inside = _most_in_a_window(values, tolerance)
     frame["h0_least"] = [least_entropy(len(values), epsilon) for epsilon in spent.tolist()]
     frame["hit_most"] = [most_hit(len(values), epsilon, inside=inside) for epsilon in spent.tolist()]
-    bare = assess(people, Unprotected(), known=known, eps=[tolerance]).means
+    bare = assess(people, Unprotected(), known=names, eps=[tolerance]).means
     flat = curves(values, np.full((1, len(values)), 1 / len(values)))
     prior = {"h0": float(flat.h0[0]), "area": float(flat.area[0]), "hit": float(flat.hit(tolerance)[0])}
-    return Budget(frame, prior, _of(bare, tolerance, FIGURES), tuple(known), tolerance)
+    return Budget(frame, prior, _of(bare, tolerance, FIGURES), names, tolerance)
 
 
 def can_be_budgeted(people: Microdata) -> bool:

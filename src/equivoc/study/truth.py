@@ -33,7 +33,7 @@ def guess_shares(classes: Classes, measured: Curves, eps: Sequence[float]) -> di
 
 
 def true_hits(classes: Classes, shares: Shares) -> dict[float, Floats]:
-    """Per class and tolerance: the share of its people for whom the intruder's best guess is within ε/2 of the truth."""
+    """Per class and tolerance: the share of its people whose value the intruder's best guess comes within ε/2 of."""
     counts, row = _members(classes)
     return {
         e: np.bincount(row, weights=counts.data * share, minlength=counts.shape[0]) / classes.sizes
@@ -53,10 +53,10 @@ def of_records(classes: Classes, entries: Floats) -> Floats:
 def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
     """How near the truth she is, for a random person of the classes.
 
-    ``true_hit``: the share of people whose value her best guess comes within ε/2 of, by tolerance. ``truth``: the mean probability
-    that she gives to the true value. ``surprise``: the mean of −log2 of it, in bits (the logarithmic score), one
-    hundredth of her belief being spread evenly over D. High hits and truth are riskier, and low surprise is. A true
-    value outside D counts as the nearest value of D.
+    ``true_hit``: the share of people whose value her best guess comes within ε/2 of, by tolerance. ``truth``: the mean
+    probability that she gives to the true value. ``surprise``: the mean of −log2 of it, in bits (the logarithmic
+    score), one hundredth of her belief being spread evenly over D. High hits and truth are riskier, and low surprise
+    is. A true value outside D counts as the nearest value of D.
     """
     classes, beliefs = posteriors.classes, posteriors.probabilities
     counts, row = _members(classes)
@@ -72,10 +72,10 @@ def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
 
 
 def control_people(people: Microdata, control: Any) -> Microdata:
-    """The control group as people with the same roles: a Microdata, or anything that one can be made of."""
+    """The control group as people read in the same way: a Microdata, or anything that one can be made of."""
     try:
         if not isinstance(control, Microdata):
-            return Microdata(control, confidential=people.confidential, keys=people.keys)
+            return people.alike(control)
         if control.confidential != people.confidential:
             raise InputError(
                 f"its confidential column is {control.confidential!r}, not {people.confidential!r}"
@@ -83,6 +83,7 @@ def control_people(people: Microdata, control: Any) -> Microdata:
         lacking = [key for key in people.keys if key not in control.keys]
         if lacking:
             raise InputError(f"it lacks the key {lacking[0]!r}")
+        people.check_rounded_alike(control)
     except InputError as mistake:
         raise InputError(f"the control group cannot be used: {mistake}") from None
     return control

@@ -14,7 +14,7 @@ from equivoc.arguments import is_number, is_whole
 from equivoc.data.hierarchies import Hierarchies, hierarchies_beside
 from equivoc.data.hierarchy import Ladder
 from equivoc.data.level_text import STAR
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.level_sets import check_room, equally_likely
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
@@ -83,6 +83,7 @@ class Generalisation(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> GeneralisedRecords:
         """Recode the keys; ``rng`` is not used."""
+        check_people("people", people)
         for key in people.keys:
             check_no_star(self.name, people, key)
         if self.k is not None:

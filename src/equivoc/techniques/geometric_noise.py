@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
@@ -47,6 +47,7 @@ class GeometricNoise(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> PrivateValues:
         """Draw the noise."""
+        check_people("people", people)
         size = len(people.values)
         if size > MOST_VALUES:
             raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice, is_whole
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.queries.even_grids import EvenGrid, even_grid
@@ -79,6 +79,7 @@ class Microaggregation(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> AveragedFile:
         """Form the groups and average; nothing is random."""
+        check_people("people", people)
         names = columns_of(self.name, people, self.on)
         if self.size > len(people):
             raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice, is_number
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, transition
 from equivoc.intruder.inversion import channel
@@ -51,6 +51,7 @@ class NoiseAddition(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyRecords | NoisyIntervals:
         """Draw the noise, key by key and then for the confidential value."""
+        check_people("people", people)
         random = generator(rng)
         noises = {key: self._noise(people.levels(key)) for key in people.keys}
         own = self._noise(people.values.tolist())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
@@ -55,6 +55,7 @@ class NoisyTable(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyCounts:
         """Count every cell and draw its noise."""
+        check_people("people", people)
         shape = (*(len(people.levels(key)) for key in people.keys), len(people.values))
         cells = prod(shape)
         if cells > MOST_CELLS:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import is_number
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.inversion import DENSE_CELLS, channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
@@ -78,6 +78,7 @@ class PRAM(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> RandomisedFile:
         """Draw each value of each column, one column after the other."""
+        check_people("people", people)
         random = generator(rng)
         named = None if self.matrix is None else by_column(self.matrix)
         columns = columns_of("pram", people, self.on if named is None else tuple(named))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice, is_whole
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.release import GroupedRelease
 from equivoc.queries.candidates import candidate_span
@@ -46,6 +46,7 @@ class QueryRestriction(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> AnsweredQueries:
         """Draw the order and answer every query."""
+        check_people("people", people)
         n = len(people)
         if self.size > n:
             raise InputError(f"query-restriction: size is {self.size} but there are only {n} records.")

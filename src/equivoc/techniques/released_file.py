@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from hashlib import sha256
+from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
 from equivoc.arguments import check_choice
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.data.records import held_columns
 from equivoc.data.roles import checked_roles
 from equivoc.data.tables import open_table
@@ -86,6 +87,7 @@ class ReleasedFile(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> FileRelease:
         """Read the file; nothing is random."""
+        check_people("people", people)
         name = people.confidential
         try:
             table = open_table(self.table)
@@ -96,8 +98,32 @@ class ReleasedFile(Technique):
             keys = {}
             for key in people.keys:
                 levels = people.decode(key, np.arange(len(people.levels(key))))
-                keys[key] = read_symbols(columns[key], levels, name=key, role="key")
+                nulls = (
+                    int(np.count_nonzero(people.key_codes(key) == len(levels) - 1))
+                    if levels.null_count
+                    else 0
+                )
+                most = most_nulls(nulls, records=len(people), released=len(columns[key].codes))
+                keys[key] = read_symbols(columns[key], levels, name=key, role="key", most_nulls=most)
             confidential = read_confidential(columns[name], people.values, name=name)
         except InputError as mistake:
             raise InputError(f"the released file cannot be used: {mistake}") from None
         return FileRelease(people, self.matching, keys, confidential)
+
+
+def most_nulls(nulls: int, *, records: int, released: int) -> float:
+    """How many nulls a released key may have if none of its values was suppressed.
+
+    As many as the original's share of nulls makes; in a file of another size, a sample or synthetic, four standard
+    errors more, but in a smaller one no more than the original has.
+
+    >>> most_nulls(100, records=1000, released=1000), most_nulls(100, records=1000, released=250)
+    (100.0, 45.0)
+    >>> most_nulls(1, records=1000, released=500), round(most_nulls(100, records=1000, released=10_000))
+    (1.0, 1126)
+    """
+    expected = nulls * released / records
+    if released == records:
+        return expected
+    likely = expected + 4 * sqrt(expected)
+    return min(likely, float(nulls)) if released < records else likely

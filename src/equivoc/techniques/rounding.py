@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from equivoc.arguments import check_choice, is_number
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.data.numbers import multiples, round_half_up, whole_steps
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
@@ -63,6 +63,7 @@ class Rounding(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> RoundedFile:
         """Round the columns, one after the other."""
+        check_people("people", people)
         random = generator(rng)
         changed = {}
         for name in columns_of("rounding", people, self.on):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice, is_number
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.release import GroupedRelease
 from equivoc.techniques.technique import Randomness, Technique, generator
@@ -47,6 +47,7 @@ class Sampling(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> Sample:
         """Draw the sample."""
+        check_people("people", people)
         size = int(np.floor(self.fraction * len(people) + 0.5))
         if size == 0:
             raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.level_text import STAR, written
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.level_sets import check_room, equally_likely
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
@@ -50,6 +50,7 @@ class Suppression(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> SuppressedRecords:
         """Star the values; ``rng`` is not used."""
+        check_people("people", people)
         check_enough(self.name, self.k, people)
         if len(people.keys) > MOST_KEYS:
             raise InputError(

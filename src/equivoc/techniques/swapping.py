@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import is_number
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.rank_moves import rank_moves
@@ -58,6 +58,7 @@ class Swapping(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> SwappedFile:
         """Draw the pairs, column by column, and exchange."""
+        check_people("people", people)
         names = columns_of(self.name, people, self.on)
         random = generator(rng)
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}

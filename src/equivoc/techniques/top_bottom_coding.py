@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from equivoc.arguments import is_number
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.techniques.renumbering import Shown, levels_as_numbers, renumbered
@@ -63,6 +63,7 @@ class TopBottomCoding(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> CodedEnds:
         """Cut the columns' ends off; nothing is random."""
+        check_people("people", people)
         random = generator(rng)
         changed = {}
         for name in columns_of(self.name, people, self.on):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
 from equivoc.techniques.technique import Randomness, Technique
@@ -33,6 +33,7 @@ class Unprotected(Technique):
 
     def release(self, people: Microdata, rng: Randomness = None) -> PublishedFile:
         """The file itself; nothing is random."""
+        check_people("people", people)
         return PublishedFile(people)
 
 

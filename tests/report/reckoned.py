@@ -83,3 +83,13 @@ def best_window(belief: Belief, eps: float) -> tuple[float, float]:
     masses = [(sum(p for v, p in belief.items() if low <= v <= low + eps), -low) for low in belief]
     top = max(mass for mass, _ in masses)
     return top, min(-low for mass, low in masses if mass > top - 1e-12)
+
+
+def right_share(belief: Belief, eps: float, truth: float) -> float:
+    """Of the heaviest windows that lie in no other: the share whose middle is within eps/2 of the truth."""
+    held = [value for value, p in belief.items() if p > 0]
+    fit = [(a, b) for a in held for b in held if 0 <= b - a <= eps]
+    fit = [(a, b) for a, b in fit if not any((c, d) != (a, b) and c <= a and b <= d for c, d in fit)]
+    mass = [sum(p for value, p in belief.items() if a <= value <= b) for a, b in fit]
+    best = [window for window, m in zip(fit, mass, strict=True) if m > max(mass) - 1e-12]
+    return sum(abs((a + b) / 2 - truth) <= eps / 2 for a, b in best) / len(best)

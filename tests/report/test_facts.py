@@ -14,7 +14,7 @@ import pytest
 import equivoc as eq
 from equivoc.report.facts import BINS
 from equivoc.report.plain import plain
-from tests.report.reckoned import Sample, area, best_window, entropy
+from tests.report.reckoned import Sample, area, best_window, entropy, right_share
 
 KNOWN = ["age", "sex"]
 
@@ -56,8 +56,7 @@ def test_hit_and_true_hit_rates(facts: dict[str, Any], sample: Sample) -> None:
         eps = hit["eps"]
 
         def in_best(members: list[int], eps: float = eps) -> float:
-            low = best_window(sample.belief(members), eps)[1]
-            return mean(low <= sample.pay[i] <= low + eps for i in members)
+            return mean(right_share(sample.belief(members), eps, sample.pay[i]) for i in members)
 
         def mass(members: list[int], eps: float = eps) -> float:
             return best_window(sample.belief(members), eps)[0]

@@ -34,7 +34,7 @@ def read_symbols(
     """The released ``column`` read against the original's ``levels``; InputError names what cannot be understood.
 
     Where null is a level, a released null is that level; but if more than ``most_nulls`` records are null, values were
-    suppressed, and any of them may be: null then stands for every level. ``NA`` and an empty text count as null.
+    suppressed, and any of them may be: null then stands for every level.
 
     >>> import pyarrow as pa
     >>> from equivoc.data.columns import Encoder
@@ -47,8 +47,7 @@ def read_symbols(
     reader = _Reader(levels, name)
     values = _values(column.levels)
     codes = column.codes.astype(np.int64)
-    missing = np.array([reader.is_missing(value) for value in values], dtype=bool)
-    nulls = int(np.count_nonzero(missing[codes]))
+    nulls = int(np.count_nonzero(np.isin(codes, [i for i, value in enumerate(values) if value is None])))
     suppressed = reader.nullable and nulls > most_nulls
     if suppressed:
         reader.null_stands_for = EVERYWHERE
@@ -108,15 +107,9 @@ class _Reader:
         at = np.append(places, NULL) if self.nullable else places
         self.line = Line(name, numeric, at, self._categories)
 
-    def is_missing(self, value: Any) -> bool:
-        """Does a symbol tell nothing: null, NA or an empty text, unless that is a value of the original?"""
-        if isinstance(value, str):
-            return value.strip() in MISSING and (self.line.numeric or self._category(value) is None)
-        return value is None
-
     def stretches(self, value: Any) -> list[Stretch] | None:
         """The stretches that a symbol stands for; None if it cannot be understood."""
-        if self.is_missing(value):
+        if value is None:
             return [self.null_stands_for]
         if self.line.numeric and not isinstance(value, str):
             return [(float(value), float(value))] if np.isfinite(value) else None

@@ -139,3 +139,22 @@ def test_how_it_is_run_is_checked(people: eq.Microdata) -> None:
         study.run(workers=0)
     with pytest.raises(eq.InputError, match="progress is 'loud'"):
         study.run(progress="loud")
+
+
+def test_no_more_workers_than_cores(people: eq.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process each for thousands of cells would take all memory."""
+    from equivoc.study import study as module
+
+    started = []
+    compute = module.compute
+
+    def noting(setting: object, keys: object, *, workers: int):
+        started.append(workers)
+        return compute(setting, keys, workers=1)
+
+    monkeypatch.setattr(module, "compute", noting)
+    monkeypatch.setattr(module, "cores", lambda: 5)
+    study = eq.Study(people, techniques=[eq.Sampling(fraction=0.5)], known_sizes=[0], replicates=20)
+    for workers in (10**6, 7, 4):
+        study.run(workers=workers, progress=False)
+    assert started == [5, 5, 4]

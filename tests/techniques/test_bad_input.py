@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf, nan
 
 import numpy as np
@@ -13,6 +14,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.pram import PRAM
@@ -21,6 +23,7 @@ from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
 from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
@@ -71,9 +74,9 @@ def test_the_largest_query_size_works(people):
     assert len(QueryRestriction(size=np.int64(40)).release(people, 0).answers) == 1
 
 
-@pytest.mark.parametrize("percent", [-1, -1e-9, nan, inf, -inf])
+@pytest.mark.parametrize("percent", [-1, -1e-9, nan, inf, -inf, 1_000_001, 1e308])
 def test_percent_outside_its_range(percent):
-    with pytest.raises(InputError, match=f"percent is {percent}; it must be 0 or more"):
+    with pytest.raises(InputError, match=f"percent is {re.escape(str(percent))}; it must be 0 or more"):
         NoiseAddition(percent=percent)
 
 
@@ -209,3 +212,21 @@ def test_more_keys_than_probable_matching_can_compare():
 def test_what_is_no_number_is_said_to_be_none(make, says, given):
     with pytest.raises(eq.InputError, match=says):
         make(given)
+
+
+@pytest.mark.parametrize("given", [7, 1.5, [[1]], [["a"]]])
+def test_levels_that_are_none(given):
+    with pytest.raises(InputError, match=r"generalisation: levels is .*; give a level per key, as in age:1"):
+        Generalisation(levels=given)
+
+
+@pytest.mark.parametrize("kind", [Swapping, Microaggregation])
+@pytest.mark.parametrize("given", [7, 1.5, [], [1], ""])
+def test_columns_that_are_none(kind, given):
+    with pytest.raises(InputError, match=r"on is .*; give .confidential."):
+        kind(2 if kind is Microaggregation else 0.5, on=given)
+
+
+def test_a_matrix_in_a_file_that_cannot_be():
+    with pytest.raises(InputError, match=r"the matrix .* cannot be read"):
+        PRAM(matrix="a\0b")

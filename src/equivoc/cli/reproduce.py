@@ -12,7 +12,7 @@ import typer
 
 from equivoc.csv_output import write_csv
 from equivoc.drawing import check_drawing, save_chart
-from equivoc.files import check_outputs, new_folder
+from equivoc.files import check_outputs
 from equivoc.number_format import bits, figure
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ def reproduce(
         Path, typer.Option(help="The folder for figures and tables; an unfinished run in it is continued.")
     ] = Path("reproduction"),
     replicates: Annotated[
-        int, typer.Option(help="Releases of each technique; the paper has 30.", min=1)
+        int, typer.Option(help="Releases of each technique; the paper has 30.", min=1, max=60_000)
     ] = 30,
     records: Annotated[int, typer.Option(help="How many of the Census file's people to draw.", min=2)] = 2500,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same figures.", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="The same seed gives the same figures.", min=0, max=2**63 - 1)
+    ] = 0,
     workers: Annotated[
         int | None, typer.Option(help="How many cores to use; all unless given.", min=1)
     ] = None,
@@ -47,13 +49,14 @@ def reproduce(
     """
     from equivoc.measure.parallel import cores
     from equivoc.study.claims import claims
+    from equivoc.study.progress import checked_kind
     from equivoc.study.reproduction import experiment, experiment_people
     from equivoc.study.study import StudyInterrupted
 
+    checked_kind(progress)
     check_outputs(_outputs(out), inputs=[pums], folder=out)
     check_drawing()
     people = experiment_people(pums, records=records, seed=seed)
-    new_folder(out)
     try:
         done = experiment(people, replicates=replicates, seed=seed).run(
             out, workers=workers or cores(), progress=progress

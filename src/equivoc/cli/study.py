@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,9 +46,11 @@ def study(
     """
     from equivoc.measure.parallel import cores
     from equivoc.study.plan import read_plan
+    from equivoc.study.progress import checked_kind
     from equivoc.study.store import FILE as STORE
     from equivoc.study.study import StudyInterrupted
 
+    checked_kind(progress)
     try:
         read = read_plan(plan)
         inputs = [plan, plan.parent / read.data["path"]]
@@ -61,7 +64,8 @@ def study(
         written = _write(done, out)
     except KeyboardInterrupt as stopped:
         told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
-        print(f"equivoc: {told} To go on: equivoc study {plan} --out {out}", file=sys.stderr)
+        again = shlex.join(["equivoc", "study", str(plan), "--out", str(out)])
+        print(f"equivoc: {told} To go on: {again}", file=sys.stderr)
         raise typer.Exit(130) from None
     if as_json:
         print(json.dumps(_facts(done, written), indent=2))

@@ -13,6 +13,7 @@ from typing import Any
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.measure.parallel import cores
 from equivoc.study.cell import MOST_CELLS, CellKey, CellResult, Setting
 from equivoc.study.fingerprint import Facts, data_fingerprint, study_facts
 from equivoc.study.knowledge import Knowledge
@@ -109,7 +110,7 @@ class Study:
         ``store`` is a folder that keeps finished cells, so that a study which was stopped or killed goes on where it
         was, and one with other techniques or more replicates computes what is new; None keeps them in memory.
         ``workers`` is the number of cores: one works in this process, more are processes of their own, and then a
-        script must call this under ``if __name__ == "__main__":``.
+        script must call this under ``if __name__ == "__main__":``; there are never more of them than cores.
         ``progress`` shows a bar on a terminal (True), lines ("plain") or nothing (False).
         """
         kind = checked_kind(progress)
@@ -120,8 +121,9 @@ class Study:
             there = {cell.key for cell in cells}
             missing = [key for key in self.cells if key not in there]
             if missing:
+                workers = min(workers, len(missing), max(cores(), 2))
                 with _interruptible(opened, len(self.cells)):
-                    self._compute(missing, cells, opened, workers=min(workers, len(missing)), kind=kind)
+                    self._compute(missing, cells, opened, workers=workers, kind=kind)
         return StudyResult(self.made_of, tuple(cells), folder)
 
     def _compute(

@@ -171,7 +171,12 @@ def _steps(given: Any) -> tuple[tuple[str, int], ...]:
     if isinstance(given, str):
         pairs = [item.partition(":")[::2] for item in given.split("+")]
         given = {key: int(step) if step.isdecimal() else step for key, step in pairs}
-    steps = dict(given)
+    try:
+        steps = dict(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"generalisation: levels is {given!r}; give a level per key, as in age:1+zip:2."
+        ) from None
     for key, step in steps.items():
         if not is_whole(step) or step < 0:
             raise InputError(

@@ -16,7 +16,7 @@ from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.techniques.aggregation_groups import fast_groups, mdav_groups, optimal_groups
 from equivoc.techniques.group_order import order_channel
 from equivoc.techniques.group_sums import sum_channel
-from equivoc.techniques.technique import Randomness, Technique, columns_of
+from equivoc.techniques.technique import Randomness, Technique, checked_columns, columns_of
 
 _METHODS = ("optimal", "mdav", "fast")
 _INTRUDERS = ("sum", "order")
@@ -68,6 +68,7 @@ class Microaggregation(Technique):
         if self.method is not None:
             check_choice("microaggregation: method", self.method, _METHODS)
         check_choice("microaggregation: intruder", self.intruder, _INTRUDERS)
+        object.__setattr__(self, "on", checked_columns("microaggregation", self.on))
         if self.intruder == "order" and self.method in ("mdav", "fast"):
             raise InputError(
                 f"microaggregation: intruder order is for method optimal, where no groups overlap, not {self.method}."

@@ -20,6 +20,10 @@ from equivoc.techniques.technique import Randomness, Technique, generator
 Edge = Literal["clip", "wrap", "extend"]
 
 
+MOST_PERCENT = 1_000_000
+"""Ten thousand times the domain: nothing is left to tell long before."""
+
+
 @dataclass(frozen=True)
 class NoiseAddition(Technique):
     """Move each value's rank by ``Binomial(M, ½) − M/2``, M the even number nearest to ``percent`` % of |domain| − 1.
@@ -44,8 +48,10 @@ class NoiseAddition(Technique):
     intruder: str = "bayes"
 
     def __post_init__(self) -> None:
-        if not (is_number(self.percent) and np.isfinite(self.percent) and self.percent >= 0):
-            raise InputError(f"noise-addition: percent is {self.percent!r}; it must be 0 or more.")
+        if not (is_number(self.percent) and 0 <= self.percent <= MOST_PERCENT):
+            raise InputError(
+                f"noise-addition: percent is {self.percent!r}; it must be 0 or more, and at most {MOST_PERCENT:,}."
+            )
         check_choice("noise-addition: edge", self.edge, ("clip", "wrap", "extend"))
         check_choice("noise-addition: intruder", self.intruder, ("bayes", "interval"))
 

@@ -97,7 +97,7 @@ def _read(given: Any) -> Any:
         return given
     try:
         text = Path(given).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
+    except (OSError, ValueError) as problem:  # no text, or a name that no file can have
         why = getattr(problem, "strerror", None) or "it is no text"
         raise InputError(
             f"pram: the matrix {os.fspath(given)!r} cannot be read: {why}; give a CSV file of numbers, "

@@ -13,7 +13,7 @@ from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.rank_moves import rank_moves
-from equivoc.techniques.technique import Randomness, Technique, columns_of, generator
+from equivoc.techniques.technique import Randomness, Technique, checked_columns, columns_of, generator
 
 _MOST_LEVELS = 2**13
 
@@ -55,6 +55,7 @@ class Swapping(Technique):
             raise InputError(
                 f"swapping: window is {self.window!r}; it must be above 0 and at most 100 percent."
             )
+        object.__setattr__(self, "on", checked_columns("swapping", self.on))
 
     def release(self, people: Microdata, rng: Randomness = None) -> SwappedFile:
         """Draw the pairs, column by column, and exchange."""

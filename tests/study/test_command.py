@@ -113,6 +113,28 @@ def test_mistakes_end_in_a_sentence(plan: Path, environment: dict[str, str]) -> 
     assert "Example: equivoc study plan.toml --out" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("technique", "name"),
+    [
+        ('name = "generalisation"\nk = 4\nhierarchies = "age:out/summary.csv"', "summary.csv"),
+        ('name = "released-file"\ntable = "out/results.csv"', "results.csv"),
+    ],
+)
+def test_no_input_is_overwritten(plan: Path, environment: dict[str, str], technique: str, name: str) -> None:
+    out = plan.parent / "out"
+    out.mkdir()
+    released = (plan.parent / "people.csv").read_text()
+    hierarchy = "".join(f"{age};{age // 10}0s\n" for age in range(20, 60, 5))
+    (out / name).write_text(released if name == "results.csv" else hierarchy)
+    before = (out / name).read_bytes()
+    head = plan.read_text().partition("[[technique]]")[0]
+    plan.write_text(f"{head}[[technique]]\n{technique}\n")
+    ran = run(plan, out, environment)
+    assert ran.returncode == 2, ran.stdout
+    assert f"{out / name} cannot be written: it is read as well" in ran.stderr
+    assert (out / name).read_bytes() == before
+
+
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(
     plan: Path, environment: dict[str, str]
 ) -> None:

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 def technique_files(technique: Technique) -> Iterator[Path]:
     """The files that a technique's parameters name: ``table=released.csv``, ``hierarchies=age:age.csv+zip:zip.csv``."""
+    from equivoc.data.hierarchies import Hierarchies
+
     waiting: list[Any] = [getattr(technique, parameter) for parameter in technique.files]
     while waiting:
         named = waiting.pop()
+        if isinstance(named, Hierarchies):
+            named = str(named)
         if isinstance(named, Mapping):
             waiting += named.values()
         elif isinstance(named, (list, tuple)):

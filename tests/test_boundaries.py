@@ -11,7 +11,17 @@ import pytest
 import equivoc
 
 LAYERS = (
-    ("arguments", "csv_output", "drawing", "errors", "files", "number_format", "plain_text", "version"),
+    (
+        "arguments",
+        "csv_output",
+        "drawing",
+        "errors",
+        "files",
+        "memory",
+        "number_format",
+        "plain_text",
+        "version",
+    ),
     ("measure",),
     ("data", "engines", "datasets"),
     ("intruder",),

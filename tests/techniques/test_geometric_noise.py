@@ -51,7 +51,25 @@ def test_without_opendp_nothing_is_drawn_that_might_be_published(monkeypatch, pe
     for technique in (GeometricNoise(epsilon=1), NoisyTable(epsilon=1)):
         with pytest.raises(InputError, match=r"pip install equivoc\[dp\]"):
             technique.release(people)
-        assert technique.release(people, 0).privacy_budget == 1
+        technique.release(people, 0)
+
+
+def test_a_budget_is_promised_for_a_stated_domain_only():
+    frame = pa.table({"sex": list("FFM"), "pay": [10, 20, 40]})
+    bare = Microdata(frame, confidential="pay", keys=["sex"])
+    stated = Microdata(frame, confidential="pay", keys=["sex"], domain=range(0, 60, 10))
+    keyless = Microdata(frame, confidential="pay", domain=range(0, 60, 10))
+    public = NoisyTable(1, levels="public")
+    promised = [(GeometricNoise(1), stated, 1), (public, stated, 2), (NoisyTable(1), keyless, 2)]
+    for technique, people, of_a_value in promised:
+        release = technique.release(people, 0)
+        assert (release.privacy_budget, release.value_budget, release.notes([])) == (1, of_a_value, [])
+    for technique, people in [(GeometricNoise(1), bare), (public, bare), (NoisyTable(1), stated)]:
+        release = technique.release(people, 0)
+        assert (release.privacy_budget, release.value_budget) == (None, None)
+        assert "No differential privacy is promised" in release.notes([])[0]
+    with pytest.raises(InputError, match="levels is 'mine'; it must be one of data, public"):
+        NoisyTable(1, levels="mine")
 
 
 def test_releases_that_may_be_published_are_never_the_same(people):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from equivoc.errors import InputError
 from equivoc.measure.many import Curves, curves
+from equivoc.memory import check_memory
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -106,6 +107,8 @@ def believed(link: Any, channel: Any) -> Floats | csr_array:
     from scipy.sparse import csr_array, issparse
 
     width = link.shape[1] if channel is None else channel.shape[1]
+    if channel is not None:
+        _check_filled(link, channel)
     dense = link.shape[0] * width * 8 <= DENSE_UP_TO
     if channel is not None:
         if issparse(link):
@@ -117,3 +120,25 @@ def believed(link: Any, channel: Any) -> Floats | csr_array:
     if dense:
         return np.asarray(link.toarray() if issparse(link) else link)
     return csr_array(link)
+
+
+def _check_filled(link: Any, channel: Any) -> None:
+    """InputError if the posteriors, most of them filled by wide rows of the channel, would not fit in memory."""
+    from scipy.sparse import issparse
+
+    filled = np.diff(channel.indptr) if issparse(channel) else np.full(channel.shape[0], channel.shape[1])
+    if issparse(link):
+        entries = int(np.minimum(_row_sums(filled[link.indices], link.indptr), channel.shape[1]).sum())
+    else:
+        entries = link.shape[0] * channel.shape[1]
+    check_memory(
+        "the posteriors of all classes",
+        rows=link.shape[0],
+        columns=-(-entries // max(1, link.shape[0])),
+        advice="round the confidential values, or let fewer keys be known",
+    )
+
+
+def _row_sums(entries: NDArray[np.int64], starts: NDArray[Any]) -> NDArray[np.int64]:
+    total = np.concatenate([[0], np.cumsum(entries, dtype=np.int64)])
+    return np.asarray(total[starts[1:]] - total[starts[:-1]])

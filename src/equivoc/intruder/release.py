@@ -37,6 +37,11 @@ class Release(ABC):
         return None
 
     @property
+    def value_budget(self) -> float | None:
+        """The ε of changing one person's value: by at most e^ε do the odds of two values change. None: no promise."""
+        return self.privacy_budget
+
+    @property
     def origins(self) -> NDArray[np.int64] | None:
         """Where a file is released: the number of the record that each of its rows was made from; None: unknown."""
         return None

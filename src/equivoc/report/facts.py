@@ -303,7 +303,7 @@ def _is_private(result: Assessment) -> bool:
 def _budget(result: Assessment, eps: float) -> dict[str, Any]:
     """Bits and hit rates for many budgets; ``here`` is the release itself, if it spends one."""
     told = budgets(result.people, known=result.known, eps=eps, seed=result.seed or 0).facts()
-    spent = result.release.privacy_budget
+    spent = result.release.value_budget  # what the picture is about: a change of one value
     means = result.means
     here = None if spent is None else {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
     return {**told, "here": here}

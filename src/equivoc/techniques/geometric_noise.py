@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,8 +27,9 @@ class GeometricNoise(Technique):
 
     Any value of D could be any other, |D| − 1 ranks away: that is the sensitivity, whoever the person is. So for any
     two values d, d' and any released one c, P(c | d) ≤ e^ε · P(c | d'): ε-differential privacy of each person's value,
-    also against someone who knows all the others. Clamping looks at the noisy rank only and takes nothing away from
-    that. Keys are published as they are.
+    also against someone who knows all the others. That is a promise only if D was stated (``domain=…``): a D taken from
+    the data tells who is in it. Clamping looks at the noisy rank only and takes nothing away. Keys are published as
+    they are.
 
     Without ``rng`` the noise is OpenDP's, and the release may be published. With a seed or a Generator the same
     distribution is simulated, repeatably, to be measured: never publish a seeded one.
@@ -87,5 +89,17 @@ class PrivateValues(LinkedRelease):
     epsilon: float
 
     @property
-    def privacy_budget(self) -> float:
-        return self.epsilon
+    def privacy_budget(self) -> float | None:
+        """The ε of changing one person's value; None where the domain was not stated: see `notes`."""
+        return self.epsilon if self.people.domain_given else None
+
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        return [] if self.people.domain_given else [no_promise(self.people.confidential)]
+
+
+def no_promise(confidential: str) -> str:
+    """Why noise over values that were read from the data promises no differential privacy."""
+    return (
+        f"No differential privacy is promised: the domain of {confidential} was taken from the data, so which values "
+        "can be released depends on who is in it. State it when reading the people (domain=…)."
+    )

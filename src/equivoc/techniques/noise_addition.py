@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, transition
+from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, released_size, transition
 from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
 from equivoc.intruder.release import GroupedRelease
+from equivoc.memory import check_memory
 from equivoc.techniques.technique import Randomness, Technique, generator
 
 Edge = Literal["clip", "wrap", "extend"]
-
-
 MOST_PERCENT = 1_000_000
 """Ten thousand times the domain: nothing is left to tell long before."""
 
@@ -61,6 +60,13 @@ class NoiseAddition(Technique):
         random = generator(rng)
         noises = {key: self._noise(people.levels(key)) for key in people.keys}
         own = self._noise(people.values.tolist())
+        for name, noise in {**noises, people.confidential: own}.items():
+            check_memory(
+                f"noise-addition: the noise of {name!r}",
+                rows=noise.size,
+                columns=released_size(noise.size, noise.amplitude, edge=noise.edge),
+                advice="round it first, or add less noise",
+            )
         keys = {
             key: ReleasedColumn(
                 noise.move(people.key_codes(key), random),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
@@ -29,8 +31,8 @@ class NoisyTable(Technique):
 
     The cells are the full cross product of levels, empty ones too: that a cell is empty is as private as any count.
     A person who joins or leaves changes one count by 1, so the table is ε-differentially private (add or remove one
-    person; to change a person's value is both, 2ε). Counts below 0 are published as they come: sums stay right on
-    average, and clamping them would take nothing from the intruder.
+    person; to change a person's value is both, 2ε), if the cells are stated and not taken from the data. Counts below 0
+    are published as they come: sums stay right on average, and clamping them would take nothing from the intruder.
 
     The intruder takes each true count from 0 to the number of records as equally likely beforehand. For what she knows
     and a value d, p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all tables that
@@ -49,9 +51,13 @@ class NoisyTable(Technique):
     name: ClassVar[str] = "noisy-table"
     epsilon: float
     """The privacy budget, above 0. Less is safer."""
+    levels: str = "data"
+    """"public": the caller states that the levels of the keys are known whoever is in the file; "data": they are not,
+    and no differential privacy is promised."""
 
     def __post_init__(self) -> None:
         check_epsilon("noisy-table", self.epsilon)
+        check_choice("noisy-table: levels", self.levels, ("data", "public"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyCounts:
         """Count every cell and draw its noise."""
@@ -68,7 +74,8 @@ class NoisyTable(Technique):
             cell = cell * levels + people.key_codes(key)
         counts = np.bincount(cell * shape[-1] + people.codes, minlength=cells)
         noisy = with_noise(counts.astype(np.int64), scale=1 / self.epsilon, rng=rng)
-        return NoisyCounts(people, noisy.reshape(shape), self.epsilon)
+        promised = people.domain_given and (self.levels == "public" or not people.keys)
+        return NoisyCounts(people, noisy.reshape(shape), self.epsilon, promised)
 
 
 def expected_counts(epsilon: float, most: int) -> Floats:
@@ -95,10 +102,26 @@ class NoisyCounts(Release):
     counts: NDArray[np.int64] = field(repr=False)
     """Levels of the first key × … × values: the noisy count of every cell."""
     epsilon: float
+    promised: bool
+    """Are the cells stated, and not taken from the data?"""
 
     @property
-    def privacy_budget(self) -> float:
-        return self.epsilon
+    def privacy_budget(self) -> float | None:
+        """The ε of adding or removing one person (changing one's value: twice that); None where nothing is promised."""
+        return self.epsilon if self.promised else None
+
+    @property
+    def value_budget(self) -> float | None:
+        return 2 * self.epsilon if self.promised else None
+
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        if self.promised:
+            return []
+        return [
+            "No differential privacy is promised: the cells of the table were taken from the data, so which of them "
+            "there are depends on who is in it. State the domain when reading the people (domain=…), and, if the keys' "
+            'levels are known whoever is in the file, levels="public".'
+        ]
 
     @cached_property
     def table(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from numbers import Real
 from typing import TypeGuard
@@ -33,6 +34,11 @@ def check_choice(name: str, given: object, allowed: tuple[str, ...]) -> None:
 
 def checked_number(name: str, given: object, wanted: str, fits: Callable[[float], bool]) -> float:
     """The number, if it ``fits``; otherwise an InputError that says what is ``wanted``."""
-    if isinstance(given, bool) or not isinstance(given, Real) or not fits(float(given)):
+    if isinstance(given, bool) or not isinstance(given, Real) or _too_long(given) or not fits(float(given)):
         raise InputError(f"{name} is {given!r}; it must be {wanted}.")
     return float(given)
+
+
+def _too_long(given: Real) -> bool:
+    """Is it an integer that no float holds?"""
+    return isinstance(given, int) and abs(given) > sys.float_info.max

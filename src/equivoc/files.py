@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and never over an input, a device or one another."""
+"""Files: only ordinary ones are read; they are written whole or not at all, never over an input or a device."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from equivoc.errors import InputError
+
+_KINDS = (
+    (stat.S_ISFIFO, "pipe"),
+    (stat.S_ISCHR, "device"),
+    (stat.S_ISBLK, "device"),
+    (stat.S_ISSOCK, "socket"),
+)
 
 
 def check_outputs(
@@ -114,3 +121,18 @@ def _file(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def check_readable(path: Path) -> None:
+    """InputError unless ``path`` is an ordinary file: a device or a pipe may never end."""
+    try:
+        kind = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise InputError(f"there is no file {path}") from None
+    except OSError as problem:
+        raise InputError(f"{path} cannot be read: {problem.strerror}") from None
+    if stat.S_ISDIR(kind):
+        raise InputError(f"{path} is a folder: name a file")
+    if not stat.S_ISREG(kind):
+        found = next((name for test, name in _KINDS if test(kind)), "special file")
+        raise InputError(f"{path} cannot be read: it is a {found}, not an ordinary file")

@@ -27,6 +27,11 @@ def refusal(*args: Any, **kwargs: Any) -> str:
     return message
 
 
+def place(kind: str, row: int) -> str:
+    """Where a message says that a row of `make` stands: a CSV file has its header on line 1."""
+    return f"on line {row + 2} of people.csv," if kind == "csv" else f"in row {row} (counting from 0)"
+
+
 def test_names(make: Make) -> None:
     table = make(PEOPLE)
     assert "'salry' is not a column of the table: did you mean 'salary'?" in refusal(
@@ -52,32 +57,30 @@ def test_duplicate_columns(tmp_path: Path) -> None:
         assert "more than one column named 'age'" in refusal(source)
 
 
-def test_missing_values(make: Make) -> None:
+def test_missing_values(make: Make, kind: str) -> None:
     message = refusal(make({"age": list(range(9)), "salary": [None, 1, None, 2, None, None, None, None, 3]}))
-    assert "'salary' is null in 6 rows (counting from 0: 0, 2, 4, 5, 6, …)" in message
+    rows = "lines 2, 4, 6, 7, 8, … of the file" if kind == "csv" else "counting from 0: 0, 2, 4, 5, 6, …"
+    assert f"'salary' is null in 6 rows ({rows})" in message
     assert "drop_missing=True" in message
     nothing = {"age": [1, 2], "salary": pa.array([None, None], pa.float64()).to_pylist()}
     assert "2 rows" in refusal(make(nothing))
     assert "all 2 rows were dropped" in refusal(make(nothing), drop_missing=True)
 
 
-def test_values_outside_the_domain(make: Make) -> None:
+def test_values_outside_the_domain(make: Make, kind: str) -> None:
     message = refusal(make(PEOPLE), domain=[10, 20])
-    assert "row 2 (counting from 0)" in message
+    assert place(kind, 2) in message
     assert "30" in message
     assert "not in the domain" in message
     message = refusal(make({"salary": [10, 99, 55, 4]}), domain=range(0, 60, 10), round_to=10)
-    assert "row 1 (counting from 0) of the confidential column 'salary' holds" in message
+    assert f"{place(kind, 1)} the confidential column 'salary' holds" in message
     assert "once rounded to 10: it goes from 0 to 50" in message
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "pandas", "polars", "pyarrow", "duckdb"], indirect=True)
-def test_text_where_numbers_belong(make: Make) -> None:
+def test_text_where_numbers_belong(make: Make, kind: str) -> None:
     message = refusal(make({"salary": ["10", "20", "n/a", "x"]}))
-    assert (
-        "row 2 (counting from 0) of the confidential column 'salary' holds 'n/a', which is not a number"
-        in message
-    )
+    assert f"{place(kind, 2)} the confidential column 'salary' holds 'n/a', which is not a number" in message
 
 
 def test_mixed_objects_and_dates() -> None:
@@ -87,25 +90,31 @@ def test_mixed_objects_and_dates() -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "pandas", "polars", "pyarrow", "duckdb"], indirect=True)
-def test_infinite_values(make: Make) -> None:
+def test_infinite_values(make: Make, kind: str) -> None:
     message = refusal(make({"salary": [1.0, float("-inf")]}))
-    assert "row 1 (counting from 0)" in message
+    assert place(kind, 1) in message
     assert "is infinite" in message
 
 
-def test_weights(make: Make) -> None:
-    assert "row 1 (counting from 0) of the weights column 'w' holds -2" in refusal(
+def test_weights(make: Make, kind: str) -> None:
+    assert f"{place(kind, 1)} the weights column 'w' holds -2" in refusal(
         make({"salary": [1, 2], "w": [1, -2]}), weights="w"
     )
-    assert "row 0 (counting from 0) of the weights column 'w' holds nothing" in refusal(
+    assert f"{place(kind, 0)} the weights column 'w' holds nothing" in refusal(
         make({"salary": [1, 2], "w": [None, 1.5]}), weights="w"
     )
     assert "must hold numbers" in refusal(make({"salary": [1, 2], "w": ["a", "b"]}), weights="w")
 
 
-@pytest.mark.parametrize("step", [0, -1, float("nan"), float("inf"), "ten", True])
+@pytest.mark.parametrize("step", [0, -1, float("nan"), float("inf"), "ten", True, 10**400, 5e-324])
 def test_round_to(step: Any) -> None:
     assert "round_to must be" in refusal(pa.table(PEOPLE), round_to=step)
+
+
+def test_a_step_that_is_lost_in_the_values() -> None:
+    assert "round_to is 1e-300, which is too small for values such as 30" in refusal(
+        pa.table(PEOPLE), round_to=1e-300
+    )
 
 
 @pytest.mark.parametrize("domain", [[], [1, float("nan")], ["a"], 5, [[1, 2]], [float("inf")]])

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 NOTHING = "none"
 """What ``--known`` says for an intruder who knows no key, unless a key has that name."""
-LONGEST_DOMAIN = 1_000_000
 LONGEST_QUOTED = 40
 """Characters of a caller's word that a message repeats."""
 
@@ -204,13 +203,10 @@ def domain_values(text: str) -> list[float]:
     """``10:250:10`` or a list of values."""
     if ":" not in text:
         return numbers("--domain", text)
+    from equivoc.data.numbers import even_domain
+
     parts = numbers("--domain", text.replace(":", ","))
-    if len(parts) != 3 or parts[2] <= 0 or parts[1] < parts[0]:
+    if len(parts) != 3:
         raise InputError(f"--domain {text}: give low:high:step with a step above 0, such as 10:250:10.")
     low, high, step = parts
-    steps = (high - low) / step + 1e-9
-    if not steps < LONGEST_DOMAIN:
-        raise InputError(
-            f"--domain {text[:LONGEST_QUOTED]}: more than {LONGEST_DOMAIN:,} values; take a larger step."
-        )
-    return [low + step * i for i in range(int(steps) + 1)]
+    return list(even_domain(low, high, step))

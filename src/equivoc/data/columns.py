@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Codes = NDArray[np.unsignedinteger[Any]]
-# Beyond this, neighbouring integers share one float, so long numbers that do not fit an integer stay text.
-_EXACT_FLOAT = 2.0**53
-
-
 _Entry = TypeVar("_Entry", bound=np.generic)
 
 
@@ -65,7 +61,15 @@ class Encoder:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        found = pc.dictionary_encode(plain(piece, name=self._name), null_encoding="encode")
+        values = plain(piece, name=self._name)
+        try:
+            found = pc.dictionary_encode(values, null_encoding="encode")
+            pc.array_sort_indices(found.dictionary[:0])
+        except pa.ArrowNotImplementedError:
+            raise InputError(
+                f"column {self._name!r} holds {piece.type} values, which have no order: "
+                "give text, numbers or dates"
+            ) from None
         if self._levels is None:
             self._levels = found.dictionary
         known = pc.is_in(found.dictionary, value_set=self._levels)
@@ -126,6 +130,8 @@ def plain(values: pa.Array, *, name: str) -> pa.Array:
     import pyarrow.compute as pc
 
     kind = values.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain(values.storage, name=name)
     if pa.types.is_dictionary(kind):
         return plain(pc.cast(values, kind.value_type), name=name)
     if pa.types.is_floating(kind):
@@ -138,30 +144,3 @@ def plain(values: pa.Array, *, name: str) -> pa.Array:
     if str(kind) in ("string_view", "binary_view"):
         return pc.cast(values, pa.large_string() if str(kind) == "string_view" else pa.large_binary())
     return values
-
-
-def typed(column: Column) -> Column:
-    """A column of text as what all its values are: integers, numbers, booleans, dates, times, or text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    text = column.levels
-    if text.null_count == len(text):
-        return column
-    trimmed = pc.utf8_trim_whitespace(text)
-    for kind in (pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("us")):
-        try:
-            levels = pc.cast(trimmed, kind)
-        except pa.ArrowInvalid:
-            continue
-        if kind == pa.float64() and not _exact(levels):
-            continue
-        return arrange([column.codes], levels)
-    return column
-
-
-def _exact(numbers: pa.Array) -> bool:
-    import pyarrow.compute as pc
-
-    values = numbers.drop_null().to_numpy()
-    return bool(np.all(np.abs(values) < _EXACT_FLOAT)) and not pc.any(pc.is_nan(numbers)).as_py()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from equivoc.data.level_text import STAR, is_number, written
 from equivoc.errors import InputError
+from equivoc.files import check_readable
 
 SEPARATORS = (";", "\t", ",")
 HEADERS = ("value", "values")
@@ -102,7 +103,10 @@ class Hierarchy:
     def read(cls, path: Path, *, key: str) -> Hierarchy:
         """From a CSV file; the separator (``;``, tab or ``,``) is found, a header (the key's name first) skipped."""
         try:
+            check_readable(path)
             lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+        except InputError as refused:
+            raise InputError(f"the hierarchy of {key!r} cannot be used: {refused}.") from None
         except OSError as refused:
             raise InputError(f"the hierarchy {path} cannot be read: {refused.strerror}.") from None
         except UnicodeDecodeError:

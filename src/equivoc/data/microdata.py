@@ -55,6 +55,8 @@ class Microdata:
         drop_missing: bool = False,
     ) -> None:
         numbers.check_step(round_to)
+        if not isinstance(drop_missing, (bool, np.bool_)):
+            raise InputError(f"drop_missing must be True or False, not {drop_missing!r}")
         given = None if domain is None else numbers.as_domain(domain)
         table = open_table(source)
         self._keys = checked_roles(table, confidential=confidential, keys=keys, weights=weights)
@@ -177,7 +179,12 @@ class Microdata:
         """The key's distinct values, ascending; None, if it occurs, is the last."""
         self._check_key(name)
         if name not in self._levels:
-            self._levels[name] = tuple(self._records.levels(name).to_pylist())
+            try:
+                self._levels[name] = tuple(self._records.levels(name).to_pylist())
+            except (ValueError, OverflowError):
+                raise InputError(
+                    f"the key {name!r} holds dates outside the years 1 to 9999: give text"
+                ) from None
         return self._levels[name]
 
     def decode(self, name: str, codes: NDArray[np.integer[Any]]) -> pa.Array:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import is_number
 from equivoc.errors import InputError
+from equivoc.number_format import exact
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,6 +22,9 @@ Floats = NDArray[np.float64]
 # Values this close (relatively) to a member of the domain, or to a half, are taken for it: 0.1 · 3 is not 0.3
 # exactly.
 _CLOSE = 8 * np.finfo(np.float64).eps
+LONGEST_DOMAIN = 1_000_000
+"""More values than this are refused in a domain that the caller gives."""
+_DOMAIN = "a list of numbers, such as range(10, 260, 10)"
 
 
 class Misfit(NamedTuple):
@@ -25,19 +32,26 @@ class Misfit(NamedTuple):
 
     levels: NDArray[np.int64]
     why: str
+    advice: str = "give numbers only"
 
 
 # What a number looks like; "inf" and "nan" are words.
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INFINITY = r"^[+-]?[iI][nN][fF]"
+# 1,5 and 1.234,50 and 1'000
+_OTHER_WRITING = r"^[+-]?\d+([.,' ]\d+)+$"
 
 
-def as_numbers(levels: pa.Array, *, name: str) -> Floats | Misfit:
+def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Floats | Misfit:
     """The levels (none of them null) as finite floats, or those that are none.
+
+    Different numbers that are one float are refused, unless they are to be rounded to a ``step`` that is coarser.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.array(["10", "x"]), name="salary")
-    Misfit(levels=array([1]), why='is not a number')
+    Misfit(levels=array([1]), why='is not a number', advice='give numbers only')
+    >>> as_numbers(pa.array([2**53, 2**53 + 1]), name="salary").why
+    'cannot be told from 9007199254740992 in double precision'
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -50,8 +64,14 @@ def as_numbers(levels: pa.Array, *, name: str) -> Floats | Misfit:
         infinite = _where(pc.match_substring_regex(texts, _INFINITY))
         if infinite.size:
             return Misfit(infinite, "is infinite")
-        words = _where(pc.invert(pc.match_substring_regex(texts, _NUMBER)))
+        words = _where(pc.invert(pc.match_substring_regex(texts, NUMBER)))
         if words.size:
+            # The row that is named is one of those with this reason.
+            other = _where(pc.match_substring_regex(texts, _OTHER_WRITING))
+            if other.size == words.size:
+                return Misfit(
+                    words, "is not a number as it is written (write 1234.5, not 1.234,5 or 1,234.5)"
+                )
             return Misfit(words, "is not a number")
         levels = pc.utf8_ltrim(texts, characters="+")
     elif pa.types.is_boolean(kind):
@@ -60,7 +80,39 @@ def as_numbers(levels: pa.Array, *, name: str) -> Floats | Misfit:
         raise InputError(f"the confidential column {name!r} holds {kind} values: it must hold numbers")
     numbers: Floats = pc.cast(levels, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     infinite = np.flatnonzero(np.isinf(numbers))
-    return Misfit(infinite, "is infinite") if infinite.size else numbers + 0.0
+    if infinite.size:
+        # A number can be written that no float holds.
+        return Misfit(infinite, "is infinite" if pa.types.is_floating(kind) else "is too large")
+    return _merged(levels, numbers, step) or numbers + 0.0
+
+
+def _merged(levels: pa.Array, numbers: Floats, step: float | None) -> Misfit | None:
+    """The first of the levels that is another number than one before it, but the same float."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(levels.type) or np.unique(numbers).size == numbers.size:
+        return None
+    order = np.argsort(numbers, kind="stable")
+    for one, other in pairwise(order):
+        if numbers[one] != numbers[other] or (step is not None and np.spacing(abs(numbers[one])) < step):
+            continue
+        first, second = levels[int(one)].as_py(), levels[int(other)].as_py()
+        if not _equal(first, second):
+            why = f"cannot be told from {_shortened(first)} in double precision"
+            return Misfit(np.array([other]), why, "round them in the table, or coarsely with round_to")
+    return None
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        return Decimal(one) == Decimal(other)
+    except InvalidOperation:  # an exponent beyond all bounds
+        return False
+
+
+def _shortened(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _where(mask: pa.Array) -> NDArray[np.int64]:
@@ -72,8 +124,8 @@ def check_step(round_to: float | None) -> None:
         return
     if isinstance(round_to, bool) or not isinstance(round_to, (int, float, np.integer, np.floating)):
         raise InputError(f"round_to must be a number, not {round_to!r}")
-    if not (math.isfinite(round_to) and round_to > 0):
-        raise InputError(f"round_to must be a finite number above 0, not {round_to}")
+    if not sys.float_info.min <= round_to <= sys.float_info.max:
+        raise InputError(f"round_to must be a finite number above 0, not {_shortened(round_to)}")
 
 
 def round_half_up(numbers: Floats, step: float) -> Floats:
@@ -84,6 +136,9 @@ def round_half_up(numbers: Floats, step: float) -> Floats:
     >>> round_half_up(np.array([0.15]), 0.1)
     array([0.2])
     """
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    if largest / step >= 2.0**53:  # every float of this size is a multiple
+        raise InputError(f"round_to is {exact(step)}, which is too small for values such as {exact(largest)}")
     return multiples(whole_steps(numbers, step, plus=0.5), step)
 
 
@@ -101,17 +156,60 @@ def multiples(steps: Floats, step: float) -> Floats:
 
 
 def as_domain(domain: Iterable[Any]) -> Floats:
-    """The caller's domain, ascending and without repetitions."""
+    """The caller's domain, ascending and without repetitions; refused before it is taken to memory if too long."""
+    if isinstance(domain, (str, bytes, Mapping)):
+        raise InputError(f"domain must be {_DOMAIN}, not {_shortened(repr(domain))}")
     try:
-        values = np.asarray(list(domain), dtype=np.float64)
+        given = list(islice(domain, LONGEST_DOMAIN + 1))
+        values = np.asarray(given[:LONGEST_DOMAIN], dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("domain must be a list of numbers, such as range(10, 260, 10)") from None
-    if values.ndim != 1 or values.size == 0:
+        raise InputError(f"domain must be {_DOMAIN}") from None
+    except OverflowError:
+        raise InputError("domain must hold finite numbers, but one of its entries is too large") from None
+    if len(given) > LONGEST_DOMAIN:
+        raise InputError(f"domain must have at most {LONGEST_DOMAIN:,} values: give fewer")
+    if values.ndim != 1 or values.size == 0 or any(isinstance(entry, str) for entry in given):
         raise InputError("domain must be a list of at least one number, such as range(10, 260, 10)")
     wrong = np.flatnonzero(~np.isfinite(values))
     if wrong.size:
         raise InputError(f"domain must hold finite numbers, but its entry {wrong[0]} is {values[wrong[0]]}")
-    return np.unique(values + 0.0)
+    distinct = np.unique(values + 0.0)
+    if np.any(np.abs(values) >= 2.0**53) and len(set(given)) > distinct.size:
+        raise InputError(
+            "domain has different numbers that double precision cannot tell apart: give numbers below 2**53"
+        )
+    return distinct
+
+
+def even_domain(low: float, high: float, step: float, *, most: int = LONGEST_DOMAIN) -> Floats:
+    """The values from ``low`` to ``high`` in steps; what cannot be a domain is refused before it takes memory.
+
+    >>> even_domain(10, 50, 20)
+    array([10., 30., 50.])
+    >>> even_domain(0.1, 0.3, 0.1).tolist()
+    [0.1, 0.2, 0.3]
+    """
+    for name, given in (("low", low), ("high", high), ("step", step)):
+        if not is_number(given) or not abs(given) <= sys.float_info.max:
+            said = _shortened(repr(given))
+            raise InputError(f"domain: {name} is {said}; low, high and step must be finite numbers.")
+    low, high, step = float(low), float(high), float(step)
+    said = f"domain: from {exact(low)} to {exact(high)} in steps of {exact(step)}"
+    if step <= 0 or high < low:
+        raise InputError(
+            f"{said} is no list of values: give low:high:step with a step above 0, such as 10:250:10."
+        )
+    steps = (high - low) / step
+    if not steps < most:
+        raise InputError(f"{said} are too many values; {most:,} are the most: give a larger step.")
+    count = int(steps + 1e-9) + 1
+    first = round(low / step) if abs(low / step) < 2.0**53 else 0
+    on_grid = abs(first * step - low) <= _CLOSE * abs(low)
+    at = np.arange(count, dtype=np.float64)
+    values: Floats = multiples(first + at, step) if on_grid else low + step * at
+    if count > 1 and not np.all(np.diff(values) > 0):
+        raise InputError(f"{said} double precision cannot tell the values apart: give a larger step.")
+    return values
 
 
 def nearest_places(numbers: Floats, domain: Floats) -> NDArray[np.int64]:

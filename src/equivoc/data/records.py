@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.cells import Cells, Layout, pack_cells
-from equivoc.data.columns import Codes, Column, Encoder, plain, positions, smallest, typed
+from equivoc.data.columns import Codes, Column, Encoder, plain, positions, smallest
 from equivoc.data.tables import CsvTable, ParquetTable, Table
+from equivoc.data.text_columns import typed
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import exp
 
+    from equivoc.engines.csv_file import CsvFile
     from equivoc.engines.duckdb import ParquetFile
 
 # Integers spread wider than this are coded by the values that occur, not by their distance from the least.
@@ -34,6 +36,13 @@ class Records(Protocol):
     @property
     def dropped(self) -> int:
         """Rows left out for want of a confidential value."""
+
+    @property
+    def file(self) -> CsvFile | ParquetFile | None:
+        """The file that they come from, if from one."""
+
+    def source_rows(self, records: Sequence[int]) -> list[int]:
+        """The source's rows behind these records, from 0: they differ once rows are left out."""
 
     def levels(self, name: str) -> pa.Array: ...
 
@@ -68,7 +77,16 @@ class HeldRecords:
     columns: Mapping[str, Column]
     """The keys, and last the confidential column."""
     raws: Mapping[str, pa.ChunkedArray]
-    dropped: int
+    left_out: NDArray[np.int64]
+    """The rows without a confidential value."""
+    file: CsvFile | ParquetFile | None
+
+    @property
+    def dropped(self) -> int:
+        return self.left_out.size
+
+    def source_rows(self, records: Sequence[int]) -> list[int]:
+        return _rows_behind(records, self.left_out)
 
     @property
     def key_order(self) -> tuple[str, ...]:
@@ -105,11 +123,27 @@ def held_columns(
         for name, pieces in collected.items():
             pieces.append(batch.column(name))
     columns = {name: encoder.column(order=table.order(name)) for name, encoder in encoders.items()}
+    if isinstance(table, CsvTable):
+        _refuse_zero_bytes(table.file, columns)
     raws = {
         name: pa.chunked_array(pieces) if pieces else pa.chunked_array([], pa.null())
         for name, pieces in collected.items()
     }
     return columns, raws
+
+
+def _refuse_zero_bytes(file: CsvFile, columns: Mapping[str, Column]) -> None:
+    import pyarrow.compute as pc
+
+    for name, column in columns.items():
+        if len(column.levels) == column.levels.null_count:
+            continue
+        zero = pc.fill_null(pc.match_substring(column.levels, "\0"), False).to_numpy(zero_copy_only=False)
+        if zero.any():
+            line = file.lines([int(np.argmax(zero[column.codes]))])
+            raise InputError(
+                f"{file.path} cannot be read: column {name!r} holds a NUL byte on line {line[0]}, so it is no text"
+            )
 
 
 def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missing: bool) -> HeldRecords:
@@ -119,15 +153,27 @@ def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missin
     columns, raws = held_columns(table, names, raw=raw)
     if isinstance(table, CsvTable):
         columns = {name: c if name == names[-1] else typed(c) for name, c in columns.items()}
+    file = table.file if isinstance(table, (CsvTable, ParquetTable)) else None
     confidential = columns[names[-1]]
     if not (drop_missing and confidential.levels.null_count):
-        return HeldRecords(columns, raws, 0)
+        return HeldRecords(columns, raws, np.empty(0, np.int64), file)
     kept = confidential.codes != len(confidential.levels) - 1
     return HeldRecords(
         {name: column.kept(kept) for name, column in columns.items()},
         {name: column.filter(pa.array(kept)) for name, column in raws.items()},
-        int(np.count_nonzero(~kept)),
+        np.flatnonzero(~kept),
+        file,
     )
+
+
+def _rows_behind(records: Sequence[int], left_out: NDArray[np.int64]) -> list[int]:
+    """The rows behind records when the rows in ``left_out`` (ascending) are none.
+
+    >>> _rows_behind([0, 1, 2], np.array([0, 1, 3]))
+    [2, 4, 5]
+    """
+    before = np.searchsorted(left_out - np.arange(left_out.size), records, side="right")
+    return [int(row) for row in np.asarray(records) + before]
 
 
 class Coding(Protocol):
@@ -217,6 +263,15 @@ class CountedRecords:
 
     def __len__(self) -> int:
         return self.size
+
+    def source_rows(self, records: Sequence[int]) -> list[int]:
+        from equivoc.engines import statements
+
+        if not self.dropped:
+            return list(records)
+        statement = statements.rows(self.file.source, {"c": self.present[0]})
+        nulls = [batch.column(0).is_null() for batch in self.file.stream(statement)]
+        return _rows_behind(records, np.flatnonzero(np.concatenate(nulls)))
 
     def levels(self, name: str) -> pa.Array:
         return self.codings[name].values(self.occurring[name])

@@ -13,10 +13,12 @@ from equivoc.data import numbers
 from equivoc.data.columns import fixed
 from equivoc.data.records import Records
 from equivoc.data.tables import Table
+from equivoc.engines.csv_file import CsvFile
 from equivoc.errors import InputError
 
 # How many row numbers a message names before it says "…".
 _NAMED_ROWS = 5
+_LONGEST_VALUE = 60
 
 
 def checked_roles(
@@ -24,9 +26,12 @@ def checked_roles(
 ) -> tuple[str, ...]:
     if isinstance(keys, str):
         raise InputError(f"keys must be a list of column names, such as [{keys!r}]")
+    if not isinstance(keys, Iterable):
+        raise InputError(f"keys must be a list of column names, not {keys!r}: give [] for no keys")
     chosen = tuple(keys)
     names = table.names
-    repeated = sorted({str(name) for name in names if names.count(name) > 1})
+    # Columns without a name have no role, so there may be several.
+    repeated = sorted({str(name) for name in names if names.count(name) > 1 and name != ""})
     if repeated:
         raise InputError(f"the table has more than one column named {repeated[0]!r}: rename all but one")
     roles = [("the confidential column", confidential), *(("the key", key) for key in chosen)]
@@ -35,6 +40,10 @@ def checked_roles(
     for role, name in roles:
         if not isinstance(name, str):
             raise InputError(f"{role} must be given by its name, not {name!r}")
+        if name not in names and name in map(str, names):
+            raise InputError(
+                f"{role} {name!r} has a name that is not text: rename the table's columns to text"
+            )
         if name not in names:
             raise InputError(f"{role} {name!r} is not a column of the table{nearest(name, names)}")
     for name in chosen:
@@ -53,7 +62,8 @@ def nearest(name: object, names: Sequence[Any]) -> str:
     near = difflib.get_close_matches(str(name).casefold(), folded, n=1)
     if near:
         return f": did you mean {folded[near[0]]!r}?"
-    shown = ", ".join(texts[:10]) + (", …" if len(texts) > 10 else "")
+    shown = ", ".join(t if t.isprintable() and t else repr(t) for t in texts[:10])
+    shown += ", …" if len(texts) > 10 else ""
     return f": choose from {shown}" if texts else ""
 
 
@@ -64,15 +74,18 @@ def place_values(
     levels = records.levels(name)
     if levels.null_count:
         rows = np.flatnonzero(records.codes(name) == len(levels) - 1)
-        shown = ", ".join(map(str, rows[:_NAMED_ROWS])) + (", …" if rows.size > _NAMED_ROWS else "")
         many = f"{rows.size:,} row{'s' * (rows.size > 1)}"
+        named = rows[:_NAMED_ROWS].tolist()
+        lines = _lines(records, named)
+        shown = ", ".join(map(str, lines or named)) + (", …" if rows.size > _NAMED_ROWS else "")
+        counted = f"line{'s' * (rows.size > 1)} {shown} of the file" if lines else f"counting from 0: {shown}"
         raise InputError(
-            f"the confidential column {name!r} is null in {many} (counting from 0: {shown}): "
+            f"the confidential column {name!r} is null in {many} ({counted}): "
             "fill the values in, or leave these rows out with drop_missing=True"
         )
-    found = numbers.as_numbers(levels, name=name)
+    found = numbers.as_numbers(levels, name=name, step=round_to)
     if isinstance(found, numbers.Misfit):
-        raise _misfit(records, name, found, "give numbers only")
+        raise _misfit(records, name, found, found.advice)
     if round_to is not None:
         found = numbers.round_half_up(found, round_to)
     domain = np.unique(found) if given is None else given
@@ -89,9 +102,28 @@ def _misfit(records: Records, name: str, misfit: numbers.Misfit, advice: str, af
     row = int(np.argmax(np.isin(codes, misfit.levels)))
     value = records.levels(name)[int(codes[row])].as_py()
     return InputError(
-        f"row {row} (counting from 0) of the confidential column {name!r} holds {value!r}, "
+        f"{_place(records, row)} the confidential column {name!r} holds {_shown(value)}, "
         f"which {misfit.why}{after}: {advice}"
     )
+
+
+def _lines(records: Records, rows: Sequence[int]) -> list[int]:
+    """The lines of the CSV file on which these records begin; [] if they come from elsewhere."""
+    return records.file.lines(records.source_rows(rows)) if isinstance(records.file, CsvFile) else []
+
+
+def _place(records: Records, row: int) -> str:
+    """Where a record stands: its line in the file, or its row."""
+    lines = _lines(records, [row])
+    if lines and records.file is not None:
+        return f"on line {lines[0]} of {records.file.path.name},"
+    return f"in row {records.source_rows([row])[0]} (counting from 0)"
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: quoted if it is text, cut if it is long."""
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def checked_weights(records: Records, name: str) -> NDArray[np.float64]:
@@ -101,15 +133,23 @@ def checked_weights(records: Records, name: str) -> NDArray[np.float64]:
     raw = records.raw(name)
     if pa.types.is_string(raw.type) or pa.types.is_large_string(raw.type):
         raw = pc.utf8_trim_whitespace(raw)
+        words = pc.fill_null(pc.invert(pc.match_substring_regex(raw, numbers.NUMBER)), False)
+        row = int(pc.index(words, True).as_py())
+        if row >= 0:
+            raise InputError(
+                f"{_place(records, row)} the weights column {name!r} holds {_shown(raw[row].as_py())}: "
+                "weights must hold numbers"
+            )
+        raw = pc.utf8_ltrim(raw, characters="+")
     try:
-        weights = np.array(pc.cast(raw, pa.float64()).to_numpy(), np.float64)
+        weights = np.array(pc.cast(raw, pa.float64(), safe=False).to_numpy(), np.float64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(f"the weights column {name!r} must hold numbers, not {raw.type} values") from None
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if wrong.size:
         held = "nothing" if np.isnan(weights[wrong[0]]) else f"{weights[wrong[0]]:g}"
         raise InputError(
-            f"row {wrong[0]} (counting from 0) of the weights column {name!r} holds {held}: "
+            f"{_place(records, int(wrong[0]))} the weights column {name!r} holds {held}: "
             "a weight must be a finite number, at least 0"
         )
     return fixed(weights)

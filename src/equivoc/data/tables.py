@@ -11,8 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from equivoc.engines.duckdb import CsvFile, ParquetFile
+from equivoc.data.pandas_columns import as_arrow, own_order, with_own_categories
+from equivoc.engines.csv_file import CsvFile
+from equivoc.engines.duckdb import ParquetFile, reading
 from equivoc.errors import InputError
+from equivoc.files import check_readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 WayBack = Callable[["pa.Table"], Any]
 
 _PARQUET = (".parquet", ".pq", ".parq")
+_RELATION = "the DuckDB relation"
 _TEXT = (".csv", ".tsv", ".txt", ".dat", ".gz", "")
 
 
@@ -60,10 +64,7 @@ def open_table(source: object) -> Table:
 
 
 def _open_path(path: Path) -> CsvTable | ParquetTable:
-    if not path.exists():
-        raise InputError(f"there is no file {path}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name a CSV or Parquet file")
+    check_readable(path)
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -152,26 +153,11 @@ class PandasTable:
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        arrays = [self._array(name) for name in names]
+        arrays = [as_arrow(self.frame[name], name=name) for name in names]
         return iter(pa.table(dict(zip(names, arrays, strict=True))).to_batches())
 
-    def _array(self, name: str) -> pa.Array | pa.ChunkedArray:
-        import pyarrow as pa
-
-        try:
-            return pa.array(self.frame[name], from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-            # A column of objects of several types: as text it still says what each row holds.
-            mixed = self.frame[name]
-            return pa.array(mixed.map(str, na_action="ignore"), pa.large_string(), from_pandas=True)
-
     def order(self, name: str) -> pa.Array | None:
-        import pyarrow as pa
-
-        kind = self.frame[name].dtype
-        if getattr(kind, "ordered", None) is not True:
-            return None
-        return pa.array(kind.categories)
+        return own_order(self.frame[name], name=name)
 
     def way_back(self, names: Sequence[str]) -> WayBack:
         return partial(_to_pandas, dtypes={name: self.frame[name].dtype for name in names})
@@ -186,7 +172,22 @@ class PolarsTable:
         return tuple(self.frame.columns)
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        return iter(self.frame.select(list(names)).to_arrow().to_batches())
+        import pyarrow as pa
+
+        return iter(pa.table([self._array(name) for name in names], names=list(names)).to_batches())
+
+    def _array(self, name: str) -> pa.Array:
+        import polars as pl
+        import pyarrow as pa
+
+        column = self.frame[name]
+        if column.dtype == pl.Object:
+            raise InputError(f"column {name!r} holds Python objects: give text, numbers or dates")
+        try:
+            return column.to_arrow()
+        except pa.ArrowException:
+            # Integers of 128 bits have no type in Arrow.
+            return column.cast(pl.String).to_arrow()
 
     def order(self, name: str) -> pa.Array | None:
         import polars as pl
@@ -207,11 +208,13 @@ class RelationTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.relation.columns)
+        with reading(_RELATION):
+            return tuple(self.relation.columns)
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        return iter(self.relation.project(quoted).to_arrow_table().to_batches())
+        with reading(_RELATION):
+            return iter(self.relation.project(quoted).to_arrow_table().to_batches())
 
     def order(self, name: str) -> pa.Array | None:
         import pyarrow as pa
@@ -279,10 +282,11 @@ def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
             {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get if name in with_nulls else None
         )
         series = table.select([name]).to_pandas(types_mapper=mapper)[name]
+        series = with_own_categories(series, dtypes.get(name))
         categories = getattr(dtypes.get(name), "categories", None)
         strange = categories is not None and not (series.isna() | series.isin(categories)).all()
         if name in dtypes and series.dtype != dtypes[name] and not strange:
-            with suppress(TypeError, ValueError):
+            with suppress(TypeError, ValueError, pa.ArrowException):
                 converted = series.astype(dtypes[name])
                 # 2.5 as an integer is 2: the values decide.
                 series = converted if (converted.isna() | (converted == series)).all() else series

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
+from equivoc.files import check_readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,10 +100,7 @@ class PersonFile:
 
 def person_files(path: Path, columns: Sequence[str]) -> list[PersonFile]:
     """The CSV files that have all the columns: the file itself, or those in the zip by name."""
-    if not path.exists():
-        raise InputError(f"there is no file {path}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name a Census person file (CSV, or zip)")
+    check_readable(path)
     files = _members(path) if _is_zip(path) else [PersonFile(path)]
     lacking = {file: [name for name in columns if name not in file.header()] for file in files}
     whole = [file for file, missing in lacking.items() if not missing]

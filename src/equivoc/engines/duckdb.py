@@ -1,18 +1,17 @@
-"""DuckDB, embedded: runs the statements over files and hands back Arrow.
+"""DuckDB, embedded: runs the statements over a file and hands back Arrow.
 
-Nothing is installed, downloaded or spilled to disk, and every statement has a connection of its own.
+Nothing is installed, downloaded or spilled to disk. Every statement has a connection of its own, which can open no
+file but the one that is read.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from equivoc.errors import InputError
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 BATCH = 1 << 20
-_DELIMITERS = ",;\t|"
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
 
@@ -34,7 +32,10 @@ class ParquetFile:
 
     @property
     def source(self) -> exp.Expression:
-        return _call("read_parquet", _literal(self.path))
+        from sqlglot import exp
+
+        # Otherwise a folder named year=2020 would replace the file's own column year.
+        return call("read_parquet", literal(self.path), hive_partitioning=exp.false())
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -43,14 +44,14 @@ class ParquetFile:
         import pyarrow.parquet as pq
 
         try:
-            return tuple(pq.read_schema(self.path).names)
+            return tuple(pq.read_schema(_absolute(self.path)).names)
         except (pa.ArrowException, OSError) as broken:
-            raise InputError(f"{self.path} is not a readable Parquet file: {_first_line(broken)}") from None
+            raise InputError(f"{self.path} is not a readable Parquet file: {first_line(broken)}") from None
 
     @cached_property
     def _described(self) -> list[tuple[str, str]]:
         """DuckDB's own name and type of each column, in the file's order."""
-        with _reading(self.path), _connection() as connection:
+        with reading(self.path), connect(self.path) as connection:
             relation = connection.sql(f"SELECT * FROM {self.source.sql(dialect='duckdb')}")
             return list(zip(relation.columns, map(str, relation.types), strict=True))
 
@@ -66,80 +67,18 @@ class ParquetFile:
 
     def table(self, statement: exp.Expression) -> pa.Table:
         """The statement's whole answer."""
-        with _reading(self.path), _connection() as connection:
+        with reading(self.path), connect(self.path) as connection:
             return connection.sql(statement.sql(dialect="duckdb")).to_arrow_table()
 
     def stream(self, statement: exp.Expression) -> Iterator[pa.RecordBatch]:
         """The statement's answer, piece by piece, in order."""
-        with _reading(self.path), _connection() as connection:
-            yield from _batches(connection, statement.sql(dialect="duckdb"))
-
-
-@dataclass(frozen=True)
-class CsvFile:
-    """A CSV file with a header, read as text: what its columns hold is for all their values to say, not a
-    sample.
-
-    The delimiter is whichever of comma, semicolon, tab and bar splits the header most. Only empty fields are
-    null.
-    """
-
-    path: Path
-
-    @cached_property
-    def _header(self) -> tuple[str, list[str]]:
-        try:
-            best: tuple[str, list[str]] = (",", [])
-            with _open_text(self.path) as text:
-                for delimiter in _DELIMITERS:
-                    text.seek(0)
-                    names = next(csv.reader(text, delimiter=delimiter), [])
-                    if len(names) > len(best[1]):
-                        best = (delimiter, names)
-        except UnicodeDecodeError:
-            raise InputError(f"{self.path} is not UTF-8 text: save it as UTF-8 and read it again") from None
-        except (OSError, EOFError, csv.Error) as broken:
-            raise InputError(f"{self.path} cannot be read: {_first_line(broken)}") from None
-        if not best[1]:
-            raise InputError(f"{self.path} is empty: give a CSV file with a header and records")
-        return best
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._header[1])
-
-    def stream(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The named columns as text, piece by piece, in order."""
-        from sqlglot import exp
-
-        from equivoc.engines import statements
-
-        delimiter, header = self._header
-        quote = exp.Literal.string('"')
-        read = _call(
-            "read_csv",
-            _literal(self.path),
-            auto_detect=exp.false(),
-            header=exp.true(),
-            delim=exp.Literal.string(delimiter),
-            quote=quote,
-            escape=quote.copy(),
-            nullstr=exp.Literal.string(""),
-            # By position, so that no name clashes with another that differs in case only.
-            columns=exp.Struct(
-                expressions=[
-                    exp.PropertyEQ(this=exp.Literal.string(f"c{i}"), expression=exp.Literal.string("VARCHAR"))
-                    for i in range(len(header))
-                ]
-            ),
-        )
-        wanted = {name: statements.column(f"c{header.index(name)}") for name in names}
-        with _reading(self.path), _connection() as connection:
-            yield from _batches(connection, statements.rows(read, wanted).sql(dialect="duckdb"))
+        with reading(self.path), connect(self.path) as connection:
+            yield from batches(connection, statement.sql(dialect="duckdb"))
 
 
 @contextmanager
-def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+def connect(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory that can read one file."""
     import duckdb
 
     config: dict[str, Any] = {
@@ -149,13 +88,19 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
     }
     connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET enable_progress_bar = false")  # it would be drawn into a command's output
+    with suppress(duckdb.CatalogException):  # DuckDB 1.1 has no list of allowed files
+        # The pattern that stands for the path is opened as well.
+        connection.execute("SET allowed_paths = ?", [[_absolute(path), _pattern(path)]])
+        connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
     try:
         yield connection
     finally:
         connection.close()
 
 
-def _batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.RecordBatch]:
+def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.RecordBatch]:
+    """A query's answer, piece by piece."""
     import duckdb
 
     if hasattr(duckdb.DuckDBPyRelation, "to_arrow_reader"):
@@ -167,7 +112,7 @@ def _batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Rec
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def reading(path: Path | str) -> Iterator[None]:
     """Whatever the engine finds wrong with a file, in one sentence."""
     import duckdb
 
@@ -176,29 +121,34 @@ def _reading(path: Path) -> Iterator[None]:
     except duckdb.OutOfMemoryException as full:
         raise MemoryError(str(full)) from None
     except duckdb.Error as broken:
-        raise InputError(f"{path} cannot be read: {_first_line(broken)}") from None
+        raise InputError(f"{path} cannot be read: {first_line(broken)}") from None
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error says, without the advice below."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(". ")
 
 
-def _call(function: str, *arguments: exp.Expression, **named: exp.Expression) -> exp.Expression:
+def call(function: str, *arguments: exp.Expression, **named: exp.Expression) -> exp.Expression:
+    """A function of the engine, with options by name."""
     from sqlglot import exp
 
     options = [exp.EQ(this=exp.var(name), expression=value) for name, value in named.items()]
     return cast("exp.Expression", exp.Anonymous(this=function, expressions=[*arguments, *options]))
 
 
-def _literal(path: Path) -> exp.Expression:
-    """The path as SQL text; DuckDB would take bare brackets, stars and question marks for a pattern."""
+def literal(path: Path) -> exp.Expression:
+    """The path as SQL text."""
     from sqlglot import exp
 
-    text = "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
-    return exp.Literal.string(text)
+    return exp.Literal.string(_pattern(path))
 
 
-def _open_text(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+def _pattern(path: Path) -> str:
+    """The path with brackets around what DuckDB would otherwise take for a pattern."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in _absolute(path))
+
+
+def _absolute(path: Path) -> str:
+    """The path from the root: DuckDB has ideas of its own about ~ and names such as file: at the beginning."""
+    return str(path.resolve())

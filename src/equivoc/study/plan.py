@@ -29,9 +29,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from equivoc.data.microdata import Microdata
+from equivoc.data.numbers import even_domain
 from equivoc.errors import InputError
 from equivoc.study.cell import MOST_CELLS
 from equivoc.study.plan_text import read_toml, wrong
@@ -194,18 +193,7 @@ def _domain(given: Any) -> Any:
         return given
     if set(given) != {"low", "high", "step"}:
         raise InputError(f"domain has the keys {', '.join(given) or 'none'}; it needs low, high and step.")
-    low, high, step = (given[key] for key in ("low", "high", "step"))
-    if any(
-        isinstance(n, bool) or not isinstance(n, (int, float)) or not np.isfinite(n) for n in given.values()
-    ):
-        raise InputError("domain: low, high and step must be numbers.")
-    if not (step > 0 and high >= low):
-        raise InputError(f"domain: from {low} to {high} in steps of {step} is no list of values.")
-    if (high - low) / step > LONGEST_DOMAIN:
-        raise InputError(
-            f"domain: from {low} to {high} in steps of {step} are too many values; {LONGEST_DOMAIN:,} are the most."
-        )
-    return low + step * np.arange(int((high - low) / step + 1e-9) + 1)
+    return even_domain(given["low"], given["high"], given["step"], most=LONGEST_DOMAIN)
 
 
 def _named(message: str, keys: Mapping[str, tuple[str, ...]]) -> str:

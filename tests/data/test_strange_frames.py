@@ -158,7 +158,7 @@ def test_arguments_that_make_no_sense() -> None:
         [2**53, 2**53 + 1],
         iter(int, 1),
     ],
-    ids=repr,
+    ids=["text", "bytes", "mapping", "texts", "too large", "long", "longer", "one float", "endless"],
 )
 def test_domains_that_make_no_sense(domain: Any) -> None:
     assert "domain " in refusal(pa.table({"salary": SALARY}), domain=domain)
@@ -180,7 +180,7 @@ def test_domains_that_make_no_sense(domain: Any) -> None:
         (1e18, 1e18 + 1000, 1),
         ("0", 1, 1),
         (True, 1, 1),
-        (10**400, 1, 1),
+        pytest.param(10**400, 1, 1, id="too large"),
     ],
 )
 def test_even_domains_that_are_refused(low: Any, high: Any, step: Any) -> None:

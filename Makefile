@@ -1,9 +1,11 @@
-# `make demo`: set up, then the main job on the shipped examples. `make test`: every check.
+# `make demo`: set up, then the main job on the shipped examples. `make test`: every check, the same in every run.
+# `make fuzz`: the properties on new examples, EXAMPLES times as many of them.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+EXAMPLES ?= 10
 
-.PHONY: setup demo test lint types bench clean
+.PHONY: setup demo test fuzz lint types bench clean
 
 setup: $(VENV)/.ready
 
@@ -24,6 +26,9 @@ $(VENV)/.kernels: $(wildcard src/equivoc/*/*_kernels.py) | setup
 
 test: setup lint types $(VENV)/.kernels
 	$(BIN)/python -m pytest -n auto --doctest-modules src tests
+
+fuzz: setup $(VENV)/.kernels
+	EQUIVOC_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -n auto -m hypothesis tests
 
 lint: setup
 	$(BIN)/ruff check .

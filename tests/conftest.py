@@ -1,15 +1,39 @@
-"""Hypothesis: no deadline (kernels may compile on first use); on a CI machine the same examples every time."""
+"""Which examples hypothesis makes up: the same ones everywhere (`make test`), or new ones and more (`make fuzz`).
+
+No deadline in either: kernels may compile on first use.
+"""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+TIMES_AS_MANY = int(os.environ.get("EQUIVOC_FUZZ", "0"))
+"""0: the same examples in every run. Otherwise new ones, this many times what each test asks for."""
+
 settings.register_profile(
-    "equivoc",
+    "same", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "fuzz",
     deadline=None,
-    derandomize=bool(os.environ.get("CI")),
+    derandomize=False,
+    print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("equivoc")
+settings.load_profile("fuzz" if TIMES_AS_MANY else "same")
+
+
+@pytest.hookimpl(trylast=True)  # hypothesis has put its marker on its tests by then
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Multiply the number of examples; most tests set their own, which a profile cannot change."""
+    if not TIMES_AS_MANY:
+        return
+    tests = {item.function for item in items if item.get_closest_marker("hypothesis")}  # type: ignore[attr-defined]
+    for test in tests:
+        asked = test._hypothesis_internal_use_settings
+        test._hypothesis_internal_use_settings = settings(
+            asked, max_examples=TIMES_AS_MANY * asked.max_examples
+        )

@@ -7,7 +7,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -110,14 +112,31 @@ def test_an_unfinished_study_can_be_read_and_gone_on_with(
     )
 
 
-def test_read_where_nothing_may_be_written(people: eq.Microdata, kept: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(kept, copy)
-    copy.chmod(0o555)
+@contextmanager
+def without_rights() -> Iterator[None]:
+    """Root may write anywhere: act as a user who owns nothing."""
+    me = os.geteuid()
+    if me == 0:
+        os.seteuid(65534)
     try:
-        assert eq.load_study(copy).complete
-        assert [path.name for path in copy.iterdir()] == [FILE]
+        yield
     finally:
+        os.seteuid(me)
+
+
+def test_read_where_nothing_may_be_written(people: eq.Microdata, kept: Path) -> None:
+    eq.load_study(kept)  # all modules are loaded: another user may not be able to read them
+    with tempfile.TemporaryDirectory() as folder:  # tmp_path is for its owner only
+        Path(folder).chmod(0o755)
+        copy = Path(folder, "copy")
+        shutil.copytree(kept, copy)
+        (copy / FILE).chmod(0o444)
+        copy.chmod(0o555)
+        with without_rights():
+            with pytest.raises(PermissionError):
+                (copy / "anything").touch()
+            assert eq.load_study(copy).complete
+        assert [path.name for path in copy.iterdir()] == [FILE]
         copy.chmod(0o755)
 
 

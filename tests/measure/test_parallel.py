@@ -51,7 +51,7 @@ def test_after_a_failure_nobody_is_at_work_and_no_piece_is_begun(failing: str) -
     def work(part: slice) -> None:
         begun.append(part.start)
         at_work.add(part.start)
-        both_began.wait(timeout=10)
+        both_began.wait(timeout=300)
         if (current_thread() is main_thread()) == (failing == "caller"):
             at_work.remove(part.start)
             raise ArithmeticError

@@ -59,19 +59,25 @@ def test_against_the_sum_over_the_population(f: int, p: float) -> None:
 
 @given(st.integers(1, 60), st.floats(1e-6, 1.0))
 def test_against_the_integral(f: int, p: float) -> None:
-    """p · ∫ (1−t)^(f−1) / (1 − q·t) dt, with t = 1 − e^(−s) so that no end of the range is sharp."""
+    """p · ∫ (1−t)^(f−1) / (1 − q·t) dt, with t = 1 − e^(−s) so that no end of the range is sharp.
+
+    Each of the five pieces may be off by 1.5e-8, and the whole is at least 1/f: 4.5e-6 of it.
+    """
     q = 1 - p
 
     def slope(s: float) -> float:
         return math.exp(-f * s) / (p + q * math.exp(-s))
 
     whole = sum(quad(slope, a, b, limit=200)[0] for a, b in [(0, 1), (1, 5), (5, 15), (15, 40), (40, 800)])
-    assert risk(f, f / p) == pytest.approx(p * whole, rel=1e-7)
+    assert risk(f, f / p) == pytest.approx(p * whole, rel=1e-5)
 
 
 @given(st.integers(1, 3), st.floats(1e-15, 1e-3))
 def test_a_nearly_complete_class_does_not_cancel(f: int, q: float) -> None:
-    """r = (1 − q)/f · (1 + q/(f+1) + …): the closed forms would lose all digits here."""
+    """r = (1 − q)/f · (1 + q/(f+1) + …): the closed forms would lose all digits here.
+
+    The next term, 6q³/((f+1)(f+2)(f+3)), is below 3e-10.
+    """
     series = (1 - q) / f * (1 + q / (f + 1) + 2 * q**2 / ((f + 1) * (f + 2)))
     assert risk(f, f / (1 - q)) == pytest.approx(series, rel=1e-8)
 

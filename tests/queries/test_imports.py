@@ -1,11 +1,7 @@
-"""Importing the queries loads nothing heavy, and their examples run."""
+"""Importing the queries loads nothing heavy."""
 
-import doctest
-import importlib
 import subprocess
 import sys
-
-import pytest
 
 MODULES = (
     "candidates",
@@ -27,8 +23,3 @@ def test_import_loads_no_solver() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_run(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"equivoc.queries.{name}")).failed == 0

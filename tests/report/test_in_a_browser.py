@@ -11,10 +11,12 @@ import pytest
 
 import equivoc as eq
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no browser: chromium is not installed (apt install chromium)"
+    ),
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
 ]
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -42,7 +44,7 @@ class Visit:
         self.page.goto(path.as_uri())
 
     def wait(self) -> None:
-        self.page.wait_for_function("document.documentElement.dataset.drawn", timeout=30_000)
+        self.page.wait_for_function("document.documentElement.dataset.drawn", timeout=300_000)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +81,7 @@ def test_hostile_names_and_values_do_not_run(browser: Any, hostile: eq.Assessmen
     visit = Visit(browser, path)
     visit.wait()
     visit.page.hover("#chart-contributions svg .role-mark path")  # the tooltip holds a hostile name
-    visit.page.wait_for_selector("#vg-tooltip-element.visible", timeout=5000)
+    visit.page.wait_for_selector("#vg-tooltip-element.visible", timeout=300_000)
     assert visit.page.locator("img").count() == 0
     assert visit.said == []
     assert visit.asked == [path.as_uri()]

@@ -75,6 +75,6 @@ def assert_same():
     def assert_same(found, expected, *, rel: float = 1e-12) -> None:
         assert found.keys() == expected.keys()
         for key in expected:
-            assert found[key] == pytest.approx(expected[key], rel=rel, abs=1e-15), key
+            assert found[key] == pytest.approx(expected[key], rel=rel, abs=1e-12), key
 
     return assert_same

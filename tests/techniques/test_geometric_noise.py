@@ -86,7 +86,7 @@ def test_a_transition_worked_by_hand():
     first = [2 * third, third / 2, third / 4, third / 4]
     second = [third, third, third / 2, third / 2]
     expected = np.array([first, second, second[::-1], first[::-1]], dtype=float)
-    np.testing.assert_allclose(transition(4, 3 * log(2)), expected, rtol=1e-14)
+    np.testing.assert_allclose(transition(4, 3 * log(2)), expected, rtol=1e-12)
 
 
 @given(size=st.integers(2, 40), epsilon=st.floats(1e-6, 50))

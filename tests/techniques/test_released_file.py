@@ -403,7 +403,7 @@ def test_large_tables_are_sparse_and_the_same(matching, monkeypatch):
     for known, (probabilities, area) in zip(SUBSETS, expected, strict=True):
         sparse = release.posteriors(known)
         assert sparse.probabilities.format == "csr"
-        np.testing.assert_allclose(sparse.probabilities.toarray(), probabilities, atol=1e-15)
+        np.testing.assert_allclose(sparse.probabilities.toarray(), probabilities, atol=1e-12)
         np.testing.assert_allclose(sparse.curves().area, area, atol=1e-9)
 
 

@@ -13,7 +13,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     monkeypatch.chdir(tmp_path)
     main()
     printed = capsys.readouterr().out
-    for line in ("from ε = 2: H = 0.811 bits", "area 6.514, ε_max 8", "area = 3K", "area = 57K"):
+    for line in ("from ε = 2: H = 0.8113 bits", "area 6.514, ε_max 8", "area = 3K", "area = 57K"):
         assert line in printed
     assert (tmp_path / "out" / "two_salaries.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert "within ±100 cents" in printed

@@ -205,6 +205,7 @@ def test_directory_instead_of_a_file(mistake: Callable[..., str], tmp_path: Path
 
 
 def test_as_a_process(tmp_path: Path) -> None:
+    eq.curve([1, 3], [0.5, 0.5])  # has the kernels compiled, which is told on stderr otherwise
     command = [sys.executable, "-m", "equivoc", "curve"]
     done = subprocess.run([*command, "-", "--json"], input=LINES, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equivoc.cli.people_options import AssessmentOptions, with_options
+from equivoc.cli.people_options import AssessmentOptions, EscapeOption, with_options
 from equivoc.cli.waiting import waiting
 from equivoc.csv_output import write_csv
 from equivoc.drawing import check_drawing, save_chart
@@ -28,12 +28,7 @@ def assess(
     file_format: Annotated[
         str, typer.Option("--format", help="csv or parquet, for what --out writes.")
     ] = "csv",
-    escape: Annotated[
-        bool,
-        typer.Option(
-            help="In CSV files, put an apostrophe before texts that a spreadsheet would take for formulas."
-        ),
-    ] = True,
+    escape: EscapeOption = True,
     record_values: Annotated[
         bool, typer.Option(help="Name the riskiest classes even if they have fewer than 3 people.")
     ] = False,

@@ -26,6 +26,14 @@ LONGEST_QUOTED = 40
 """Characters of a caller's word that a message repeats."""
 
 
+EscapeOption = Annotated[
+    bool,
+    typer.Option(
+        help="In CSV files, put an apostrophe before texts that a spreadsheet would take for formulas."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class ReleaseOptions:
     """A file of people, and what was released of it, as the options of a command describe them."""

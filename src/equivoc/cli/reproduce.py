@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equivoc.cli.people_options import EscapeOption
 from equivoc.csv_output import write_csv
 from equivoc.drawing import check_drawing, save_chart
 from equivoc.files import check_outputs
@@ -33,7 +34,9 @@ def reproduce(
     replicates: Annotated[
         int, typer.Option(help="Releases of each technique; the paper has 30.", min=1, max=60_000)
     ] = 30,
-    records: Annotated[int, typer.Option(help="How many of the Census file's people to draw.", min=2)] = 2500,
+    records: Annotated[
+        int, typer.Option(help="How many of the Census file's people to draw.", min=2, max=1_000_000_000)
+    ] = 2500,
     seed: Annotated[
         int, typer.Option(help="The same seed gives the same figures.", min=0, max=2**63 - 1)
     ] = 0,
@@ -41,6 +44,7 @@ def reproduce(
         int | None, typer.Option(help="How many cores to use; all unless given.", min=1)
     ] = None,
     progress: Annotated[str, typer.Option(help="auto, bar, plain or none.")] = "auto",
+    escape: EscapeOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """The worked example, the two salary examples, Figures 2 and 4, and the five claims with a verdict on each.
@@ -67,7 +71,7 @@ def reproduce(
         raise typer.Exit(130) from None
     check_outputs(_outputs(out), inputs=[pums], folder=out)
     judged = claims(done.summary())
-    written = _write(done, judged, out)
+    written = _write(done, judged, out, escape=escape)
     if as_json:
         facts = {
             "claims": [{**asdict(c), "verdict": c.verdict} for c in judged],
@@ -86,7 +90,7 @@ def _outputs(folder: Path) -> list[Path]:
     return [folder / name for name in (*(f"{f}{ending}" for f in FIGURES for ending in ENDINGS), *TABLES)]
 
 
-def _write(done: StudyResult, judged: list[Claim], folder: Path) -> list[Path]:
+def _write(done: StudyResult, judged: list[Claim], folder: Path, *, escape: bool) -> list[Path]:
     import pandas as pd
 
     from equivoc.measure.chart import curve_chart
@@ -107,7 +111,7 @@ def _write(done: StudyResult, judged: list[Claim], folder: Path) -> list[Path]:
             save_chart(chart, folder / f"{name}{ending}")
     verdicts = pd.DataFrame([{**asdict(c), "holds": c.verdict} for c in judged])
     for name, table in zip(TABLES, (verdicts, done.results, summary), strict=True):
-        write_csv(table, folder / name)
+        write_csv(table, folder / name, escape=escape)
     return _outputs(folder)
 
 

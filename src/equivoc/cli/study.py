@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equivoc.cli.people_options import EscapeOption
 from equivoc.cli.technique_files import technique_files
 from equivoc.csv_output import write_csv
 from equivoc.drawing import check_drawing, save_chart
@@ -35,6 +36,7 @@ def study(
         str,
         typer.Option(help="auto: a live bar on a terminal, else nothing; bar; plain: lines for logs; none."),
     ] = "auto",
+    escape: EscapeOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Techniques × parameters × replicates, each against intruders who know more and more keys.
@@ -61,7 +63,7 @@ def study(
         check_drawing()
         done = read.study().run(out, workers=workers or cores(), progress=progress)
         check_outputs(outputs, inputs=inputs, folder=out)
-        written = _write(done, out)
+        written = _write(done, out, escape=escape)
     except KeyboardInterrupt as stopped:
         told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
         again = shlex.join(["equivoc", "study", str(plan), "--out", str(out)])
@@ -73,7 +75,7 @@ def study(
         _print(done, written)
 
 
-def _write(done: StudyResult, folder: Path) -> dict[str, Path]:
+def _write(done: StudyResult, folder: Path, *, escape: bool) -> dict[str, Path]:
     """The tables and the picture, each whole or not at all."""
     frame = done.frame
     seconds = (
@@ -85,7 +87,7 @@ def _write(done: StudyResult, folder: Path) -> dict[str, Path]:
         ("summary.csv", done.summary()),
         ("seconds.csv", seconds),
     ):
-        write_csv(table, paths[name])
+        write_csv(table, paths[name], escape=escape)
     save_chart(done.plot(), paths["study.png"])
     return paths
 

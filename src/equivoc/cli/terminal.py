@@ -33,18 +33,20 @@ class Terminal(Console):
     ) -> None:
         """A table whose first ``left`` columns are words and the others figures.
 
-        Where it is too wide for the terminal, each row becomes a block of lines, so that no word is broken apart.
+        Where it is too wide for the terminal it has no lines; where that does not help, each row becomes a block, so
+        that no word is broken apart.
         """
-        table = Table(title=title or None, title_justify="left")
-        for place, column in enumerate(columns):
-            table.add_column(column, justify="left" if place < left else "right", no_wrap=True)
-        for row in rows:
-            table.add_row(*map(_one_line, row))
-        if Measurement.get(self, self.options.update(max_width=1 << 16), table).maximum <= self.width:
-            self.print(table)
-            return
         if title:
             self.say(title)
+        for lined in (True, False):
+            table = Table() if lined else Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+            for place, column in enumerate(columns):
+                table.add_column(column, justify="left" if place < left else "right", no_wrap=True)
+            for row in rows:
+                table.add_row(*map(_one_line, row))
+            if Measurement.get(self, self.options.update(max_width=1 << 16), table).maximum <= self.width:
+                self.print(table)
+                return
         for row in rows:
             for place, (column, entry) in enumerate(zip(columns, row, strict=True)):
                 begins = "  " if place else "- "

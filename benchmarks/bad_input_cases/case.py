@@ -45,6 +45,8 @@ class Case:
     expected: str = REFUSED
     """refused: a sentence and exit code 2. either: that, or exit code 0. accepted: exit code 0, to see that the
     inputs next to it are refused for what is wrong with them."""
+    code: int = 2
+    """The exit code of a refusal: 1 where what is printed cannot be written, which no other input would mend."""
     stdout: str = ""
     """Where the output goes, if not into a file of the runner's."""
     file_limit: int = 0

@@ -36,7 +36,7 @@ PER_OPTION: dict[str, dict[str, str]] = {
     "--keys": {
         "empty": "", "comma": ",", "space": " ", "twice": "age,age", "unknown": "age,zip",
         "with-confidential": "age,pay",
-        "by-case": "AGE", "semicolon": "age;sex", "newline": "age\n,sex", "escape": "\x1b[2J", "markup": "[/bold]",
+        "by-case": "AGE", "semicolon": "age;sex", "newline": "a\nge,sex", "escape": "\x1b[2J", "markup": "[/bold]",
         "not-utf-8": "ag\udce9", "long": "x" * 100_000, "many": ",".join(f"k{i}" for i in range(2_000)),
     },
     "--known": {

@@ -23,7 +23,6 @@ UNWRITABLE: dict[str, tuple[str, dict[str, Content]]] = {
     "empty": ("", {}),
     "here": (".", {}),
     "long-name": ("x" * 300 + "{}", {}),
-    "slash": ("{}/", {}),
 }
 SAME_FILE: dict[str, Content] = {
     "link-to-the-input": link_to("people.csv"),
@@ -208,5 +207,5 @@ def _of_the_output_itself() -> Iterator[Case]:
                        expected="either")  # fmt: skip
         wrong = (*words, "--\u00e9\u03b5")
         yield Case(command, "printing", "ascii-refusal", wrong, environment=plain, real=True)
-    yield Case("", "printing", "full-device", ("--version",), stdout="/dev/full", real=True)
-    yield Case("", "printing", "full-device-help", ("--help",), stdout="/dev/full", real=True)
+    yield Case("", "printing", "full-device", ("--version",), stdout="/dev/full", code=1, real=True)
+    yield Case("", "printing", "full-device-help", ("--help",), stdout="/dev/full", code=1, real=True)

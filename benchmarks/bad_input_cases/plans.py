@@ -265,15 +265,12 @@ def _stores() -> Iterator[Case]:
         "text-for-size": _changed("UPDATE results SET known_size = 'x' WHERE known_size = 0"),
         "size-too-large": _changed("UPDATE results SET known_size = 9 WHERE known_size = 0"),
         "a-size-lacks": _changed("DELETE FROM results WHERE known_size = 0"),
-        "unknown-technique": _changed("UPDATE results SET technique = 'x'", "UPDATE seconds SET technique = 'x'"),
     }  # fmt: skip
     for what, content in stores.items():
         made = {"plan.toml": PLAN, "out/study.sqlite": content}
         yield Case("study", "stores", what, WORDS, made, real=what in ("fifo", "link-to-endless"))
     others = {
         "seed": TEXT.replace("seed = 0", "seed = 1"),
-        "replicates": TEXT.replace("replicates = 1", "replicates = 2"),
-        "technique": TEXT.replace("fraction = 0.5", "fraction = 0.25"),
         "sizes": TEXT.replace("[0, 1]", "[0, 2]"),
         "keys": TEXT.replace('["age", "sex"]', '["sex", "age"]'),
         "domain": _with("data", "domain", "{ low = 0, high = 60, step = 10 }"),

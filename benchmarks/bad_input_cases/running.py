@@ -26,7 +26,7 @@ MOST_SECONDS_IF_ACCEPTED = 300
 """What is computed may need kernels that have never been compiled on this machine."""
 LONGEST_SENTENCE = 600
 INSIDES = re.compile(
-    r"Traceback|Exception ignored|Error:|<class |object at 0x|\bErrno\b|pyarrow|duckdb\.|numpy\.|sqlite3\."
+    r"Traceback|Exception ignored|Error:|<class |object at 0x|\bErrno\b|pyarrow\.|duckdb\.|numpy\.|sqlite3\."
 )
 """Words that no sentence to a user needs."""
 
@@ -176,11 +176,11 @@ def _of_the_words(case: Case, code: int, printed: bytes, said: bytes) -> Iterato
         return
     if b"Traceback" in said:
         yield "traceback", _short(said.strip().splitlines()[-1])
-    if code != 2 or case.expected == ACCEPTED:
+    if code != case.code or case.expected == ACCEPTED:
         yield "exit code", f"{code}; it said {_short(said or printed)}"
-    if code == 2 and b"Traceback" not in said:
+    if code == case.code and b"Traceback" not in said:
         yield from _of_the_sentence(said)
-    if code and printed:
+    if code == 2 and printed:
         yield "printed", f"on standard output: {_short(printed)}"
 
 

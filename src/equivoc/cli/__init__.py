@@ -8,19 +8,30 @@ from equivoc.cli.streams import discard_output, is_output_problem, prepare_strea
 from equivoc.errors import InputError
 from equivoc.plain_text import printable
 
+LONGEST_SENTENCE = 500
+
 
 def main() -> None:
     """Run the command; the caller's mistakes end in one sentence on stderr and exit code 2."""
     prepare_streams()
     from equivoc.cli.app import app
     from equivoc.cli.option_names import with_option_names
+    from equivoc.cli.usage import USAGE_ERROR, usage_sentence
 
     try:
         try:
-            app()
+            code = app(standalone_mode=False)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
+        raise SystemExit(code or 0)
+    except USAGE_ERROR as mistake:
+        sentence = usage_sentence(mistake)
+        if sentence is None:
+            mistake.show()
+        else:
+            _complain(sentence)
+        raise SystemExit(2) from None
     except InputError as mistake:
         _complain(with_option_names(str(mistake), sys.argv[1:]))
         raise SystemExit(2) from None
@@ -41,4 +52,9 @@ def main() -> None:
 
 
 def _complain(sentence: str) -> None:
-    print(f"equivoc: {printable(sentence)}", file=sys.stderr)
+    """Print it on one line, with a full stop; of a very long one, such as a list of all columns, both ends."""
+    told = printable(sentence)
+    if len(told) > LONGEST_SENTENCE:
+        told = f"{told[: LONGEST_SENTENCE // 2]} … {told[-LONGEST_SENTENCE // 2 :]}"
+    stop = "" if told.endswith((".", "?", "!")) else "."
+    print(f"equivoc: {told}{stop}", file=sys.stderr)

@@ -19,6 +19,7 @@ LAYERS = (
         "files",
         "memory",
         "number_format",
+        "quoted_words",
         "plain_text",
         "version",
     ),

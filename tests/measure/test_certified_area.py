@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -55,6 +56,17 @@ def test_bounds_hold_the_exact_curve(shape: str, n: int, tolerance: float) -> No
     assert np.all(np.diff(certified.epsilons) > 0)
     assert np.all(np.diff(certified.entropies) <= 0)
     assert np.all(certified.entropies <= [exact(eps) + 1e-9 for eps in certified.epsilons])
+    between = 0.5 * (certified.epsilons[1:] + certified.epsilons[:-1])
+    for eps, first in ((certified.epsilons[:-1], True), (between, False)):
+        h = exact(eps)
+        assert np.all(certified.entropies[1:] <= h + 1e-9)
+        assert np.all(h <= certified.most_entropies[:-1] + 1e-9), first
+    drawn = certified.plot().to_dict()
+    points = next(iter(drawn["datasets"].values())) if "datasets" in drawn else drawn["data"]["values"]
+    for one, other in pairwise(points):
+        assert one["bits"] <= exact(0.5 * (one["eps"] + min(other["eps"], exact.eps_max))) + 1e-9
+    assert "at least" in drawn["encoding"]["y"]["title"]
+    assert "at least" not in exact.plot().to_dict()["encoding"]["y"]["title"]
 
 
 def test_the_number_of_threads_changes_nothing() -> None:

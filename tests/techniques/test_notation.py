@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,6 +89,48 @@ ALL = st.one_of(
         intruder=st.sampled_from(["sum", "order"]),
     ),
 )
+
+
+NAMES = st.text(alphabet='ab,:=+|;" 12/', min_size=1, max_size=6) | st.sampled_from(
+    ["keys", "all", "confidential"]
+)
+COLUMNS = st.lists(NAMES, min_size=1, max_size=3, unique=True)
+ANY_NAME = st.one_of(
+    st.builds(Rounding, base=st.just(5), on=COLUMNS),
+    st.builds(PRAM, keep=st.just(0.5), on=COLUMNS),
+    st.builds(PRAM, matrix=st.dictionaries(NAMES, st.just([[0.5, 0.5], [0, 1]]), min_size=1, max_size=3)),
+    st.builds(TopBottomCoding, high=st.just(5), on=COLUMNS),
+    st.builds(Swapping, rate=st.just(0.5), on=COLUMNS),
+    st.builds(Microaggregation, size=st.just(5), on=COLUMNS),
+    st.builds(ReleasedFile, table=NAMES, matching=st.sampled_from(["exact", "nearest"])),
+    st.builds(Generalisation, levels=st.dictionaries(NAMES, st.integers(0, 9), min_size=1, max_size=3)),
+    st.builds(
+        Generalisation,
+        k=st.just(3),
+        hierarchies=st.dictionaries(NAMES, st.sampled_from([5, (5, 10), 2.5]), min_size=1, max_size=3),
+    ),
+)
+
+
+@given(ANY_NAME)
+def test_there_and_back_with_any_name_of_a_column_or_file(technique):
+    again = technique_from(technique.notation)
+    assert again == technique
+    assert hash(again) == hash(technique)
+
+
+def test_hierarchies_in_files_and_folders_of_any_name(tmp_path):
+    folder = tmp_path / 'a, "b": c+d'
+    folder.mkdir()
+    (folder / "age.csv").write_text("1;low\n2;low\n", encoding="utf-8")
+    for hierarchies in (folder, {"age": folder / "age.csv"}):
+        technique = Generalisation(k=2, hierarchies=hierarchies)
+        assert technique_from(technique.notation) == technique
+
+
+def test_tables_in_memory_have_names_of_their_own():
+    one, same, other = (pd.DataFrame({"a": [1, x]}) for x in (2, 2, 3))
+    assert ReleasedFile(one).notation == ReleasedFile(same).notation != ReleasedFile(other).notation
 
 
 @given(ALL)
@@ -194,7 +237,7 @@ def test_each_name_leads_to_its_technique():
         ("generalisation:levels=age:x", "the level of 'age' is 'x'"),
         ("generalisation:levels=age:-1", "the level of 'age' is '-1'"),
         ("generalisation:levels=age", "the level of 'age' is ''"),
-        ("generalisation:k=5,hierarchies=age:none.csv", "none.csv cannot be read"),
+        ("generalisation:k=5,hierarchies=age:none.csv", "there is no file none.csv"),
         ("generalisation:k=5,hierarchies=nowhere", "there is no such folder"),
         ("suppression", "suppression needs k"),
         ("microaggregation:size=3,intruder=all", "intruder is 'all'; it must be one of sum, order"),

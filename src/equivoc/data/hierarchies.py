@@ -13,6 +13,7 @@ from equivoc.data.hierarchy import Hierarchy, Intervals, Ladder
 from equivoc.data.microdata import Microdata
 from equivoc.data.roles import nearest
 from equivoc.errors import InputError
+from equivoc.quoted_words import is_quoted, quoted, split_words, unquoted
 
 WIDTHS = re.compile(r"[\d.]+(/[\d.]+)*")
 
@@ -39,13 +40,16 @@ class Hierarchies:
             return given
         if isinstance(given, Mapping):
             return cls(tuple((key, _source(key, given[key])) for key in sorted(given)))
+        if isinstance(given, str) and is_quoted(given) and len(split_words(given, ":")) == 1:
+            given = unquoted(given)
         if isinstance(given, os.PathLike) or (isinstance(given, str) and Path(given).is_dir()):
             return cls._from_folder(Path(given))
         if isinstance(given, str) and ":" in given:
-            pairs = [item.partition(":") for item in given.split("+")]
-            if len({key for key, _, _ in pairs}) < len(pairs):
+            pairs = [split_words(item, ":") for item in split_words(given, "+")]
+            rules = {unquoted(key): unquoted(":".join(rule)) for key, *rule in pairs}
+            if len(rules) < len(pairs):
                 raise InputError(f"hierarchies {given!r} name a key twice.")
-            return cls.of({key: rule for key, _, rule in pairs})
+            return cls.of(rules)
         raise InputError(
             f"hierarchies are {given!r}: there is no such folder; give a folder of CSV files, or keys with widths "
             "or files, such as age:5/10+zip:zip.csv."
@@ -61,7 +65,9 @@ class Hierarchies:
         return cls(tuple((file.stem, Hierarchy.read(file, key=file.stem)) for file in files), str(folder))
 
     def __str__(self) -> str:
-        return self.folder or "+".join(f"{key}:{rule}" for key, rule in self.by_key)
+        if self.folder:
+            return quoted(self.folder)
+        return "+".join(f"{quoted(key)}:{_in_words(rule)}" for key, rule in self.by_key)
 
     def ladders(self, people: Microdata) -> list[Ladder]:
         """The steps of every key of the people, in their order."""
@@ -95,6 +101,10 @@ def hierarchies_beside(given: Any, folder: Path) -> Any:
 
 def _rule_beside(rule: Any, folder: Path) -> Any:
     return str(folder / rule) if isinstance(rule, str) and not WIDTHS.fullmatch(rule) else rule
+
+
+def _in_words(rule: Hierarchy | Intervals) -> str:
+    return str(rule) if isinstance(rule, Intervals) else quoted(str(rule))
 
 
 def _source(key: str, rule: Any) -> Hierarchy | Intervals:

@@ -34,11 +34,14 @@ WORTH = 0.35
 
 @dataclass(frozen=True, eq=False)
 class CertifiedArea:
-    """Bounds of A in bits × unit, and lower bounds of H at the tolerances that were looked at (exact at 0)."""
+    """Bounds of A in bits × unit, and bounds of H at the tolerances that were looked at (exact at 0)."""
 
     bounds: tuple[float, float]
     epsilons: Floats
     entropies: Floats
+    """H is at least this up to each of ``epsilons``."""
+    most: Floats
+    """H is at most this from each of ``epsilons`` on."""
 
 
 def _expected_jumps(values: Floats) -> int:
@@ -97,7 +100,7 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
     """Bounds of A whose gap is at most ``tolerance`` times the lower one."""
     if _expected_jumps(distribution.values) <= MOST_JUMPS:
         epsilons, entropies, area = jumps(distribution)
-        return CertifiedArea((area, area), epsilons, entropies)
+        return CertifiedArea((area, area), epsilons, entropies, entropies)
     bounds = Bounds(distribution)
     intervals = [bounds.whole]
     planned = False
@@ -124,4 +127,5 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
         (low / NATS_PER_BIT, (low + gap) / NATS_PER_BIT),
         np.concatenate(([0.0], ends)),
         np.concatenate(([distribution.shannon], lows / NATS_PER_BIT)),
+        np.append(np.minimum.accumulate([i.most for i in intervals]) / NATS_PER_BIT, 0.0),
     )

@@ -27,17 +27,20 @@ def curve_chart(curves: Mapping[str, Curve], *, unit: str = "the values' unit") 
         if len(eps) > MOST_POINTS:
             keep = np.unique(np.linspace(0, len(eps) - 1, MOST_POINTS).astype(int))
             eps, h = eps[keep], h[keep]
+        if not c.exact:  # h is a lower bound up to each ε: drawn so, the line is never above H
+            h = np.append(h[1:], 0.0)
         points = [*zip(eps.tolist(), h.tolist(), strict=True), (reach * 1.04, 0.0)]
         rows += [{"curve": drawable(name), "eps": e, "bits": b} for e, b in points]
+    bits = "H(ε), bits" if all(c.exact for c in curves.values()) else "H(ε), at least, bits"
     lines: alt.Chart = (
         alt.Chart({"values": rows})
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
             x=alt.X("eps:Q", title=f"tolerance ε ({drawable(unit)})", scale=alt.Scale(nice=False)),
-            y=alt.Y("bits:Q", title="remaining entropy H(ε), bits (higher is safer)"),
+            y=alt.Y("bits:Q", title=f"remaining entropy {bits} (higher is safer)"),
             tooltip=[
                 alt.Tooltip("eps:Q", title="ε", format=".4g"),
-                alt.Tooltip("bits:Q", title="H(ε), bits", format=".3f"),
+                alt.Tooltip("bits:Q", title=bits, format=".3f"),
             ],
         )
         .properties(width=460, height=280)

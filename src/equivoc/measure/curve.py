@@ -45,12 +45,19 @@ class Curve:
     epsilons: Floats
     """Where H changes, ascending from 0.0; for a curve with a tolerance, where H was evaluated."""
     entropies: Floats
-    """H from each of ``epsilons`` on (a lower bound of it for a curve with a tolerance), in bits."""
+    """H from each of ``epsilons`` on, in bits. For a curve with a tolerance: a lower bound of H up to each of them,
+    exact at 0. So between two of them H lies between the second's lower bound and the first's ``most_entropies``."""
     area_bounds: tuple[float, float]
     """Certified lower and upper bound of the area; equal when it is exact."""
     _distribution: Distribution = field(repr=False)
     _jumps: tuple[Floats, Floats] | None = field(repr=False, default=None)
     """Every ε at which H changes and H from there on, before differences that only rounding tells apart were joined."""
+    _most: Floats | None = field(repr=False, default=None)
+
+    @property
+    def most_entropies(self) -> Floats:
+        """H from each of ``epsilons`` on is at most this, in bits; without a tolerance it is just this."""
+        return self.entropies if self._most is None else self._most
 
     @property
     def h0(self) -> float:
@@ -119,7 +126,7 @@ class Curve:
         ]
 
     def plot(self) -> altair.Chart:
-        """H(ε) as a step chart; ``.save("x.png")`` or ``"x.svg"`` works offline."""
+        """H(ε) as a step chart (of a curve with a tolerance: its lower bound); ``.save("x.png")`` works offline."""
         from equivoc.measure.chart import curve_chart
 
         return curve_chart({"": self})
@@ -152,4 +159,6 @@ def curve(values: ArrayLike, probabilities: ArrayLike, *, tolerance: float = 0.0
             epsilons[kept], entropies[kept], (area, area), distribution, _jumps=(epsilons, entropies)
         )
     certified = certified_area(distribution, gap)
-    return Curve(certified.epsilons, certified.entropies, certified.bounds, distribution)
+    return Curve(
+        certified.epsilons, certified.entropies, certified.bounds, distribution, _most=certified.most
+    )

@@ -18,6 +18,7 @@ from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.level_sets import check_room, equally_likely
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.quoted_words import split_words, unquoted
 from equivoc.techniques.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.full_domain import Lattice, Recoding
 from equivoc.techniques.mondrian import mondrian_columns
@@ -169,8 +170,9 @@ def _column(
 def _steps(given: Any) -> tuple[tuple[str, int], ...]:
     """Levels from a mapping or from words such as ``age:1+zip:2``, by the keys' names."""
     if isinstance(given, str):
-        pairs = [item.partition(":")[::2] for item in given.split("+")]
-        given = {key: int(step) if step.isdecimal() else step for key, step in pairs}
+        pairs = [split_words(item, ":") for item in split_words(given, "+")]
+        steps_of = {unquoted(key): ":".join(step).strip() for key, *step in pairs}
+        given = {key: int(step) if step.isdecimal() else step for key, step in steps_of.items()}
     try:
         steps = dict(given)
     except (TypeError, ValueError):

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from equivoc.errors import InputError
+from equivoc.quoted_words import is_quoted, split_words, unquoted
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.microaggregation import Microaggregation
@@ -48,18 +49,22 @@ TECHNIQUES: Mapping[str, type[Technique]] = {
 def technique_from(text: str) -> Technique:
     """The technique that a notation describes.
 
+    A name or path that holds one of ``, + : | ; "``, begins or ends with a blank, or reads as a number stands in double
+    quotes, those inside it doubled: ``swapping:rate=0.1,on="pay, yearly"+age``.
+
     >>> technique_from("sampling:fraction=0.1")
     Sampling(fraction=0.1, prior='uniform')
     """
     name, _, rest = text.partition(":")
     parameters: dict[str, Any] = {}
-    for item in filter(None, (part.strip() for part in rest.split(","))):
+    for item in filter(None, (part.strip() for part in split_words(rest, ","))):
         parameter, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"technique {text!r}: {item!r} needs a value, as in {parameter}=….")
         if parameter.strip() in parameters:
             raise InputError(f"technique {text!r}: {parameter.strip()} is given twice.")
-        parameters[parameter.strip()] = _value(value.strip())
+        worded = parameter.strip() in Technique.worded
+        parameters[parameter.strip()] = value.strip() if worded else _value(value)
     return technique_of(name.strip(), parameters)
 
 
@@ -79,6 +84,9 @@ def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:
 
 
 def _value(text: str) -> Any:
+    if is_quoted(text):
+        return unquoted(text)
+    text = text.strip()
     for kind in (int, float):
         try:
             return kind(text)

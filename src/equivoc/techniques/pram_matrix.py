@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from equivoc.errors import InputError
+from equivoc.quoted_words import quoted, split_words, unquoted
 
 Rows = tuple[tuple[float, ...], ...]
 Matrices = Rows | tuple[tuple[str, Rows], ...]
@@ -32,8 +33,8 @@ def matrices(given: Any) -> Matrices:
     if isinstance(given, tuple) and given and isinstance(given[0], tuple) and isinstance(given[0][0], str):
         return matrices(dict(given))
     if isinstance(given, str) and ":" in given and ";" in given:
-        named = (part.partition(":") for part in given.split("|"))
-        return matrices({name: rows for name, _, rows in named})
+        named = (split_words(part, ":") for part in split_words(given, "|"))
+        return matrices({unquoted(name): ":".join(rows) for name, *rows in named})
     return _rows(given, "the matrix")
 
 
@@ -46,7 +47,7 @@ def in_words(found: Matrices) -> str:
     """The matrix as a notation has it: ``;`` between rows, ``:`` after a column's name, ``|`` between columns."""
     named = by_column(found)
     if named is not None:
-        return "|".join(f"{name}:{in_words(rows)}" for name, rows in named.items())
+        return "|".join(f"{quoted(name)}:{in_words(rows)}" for name, rows in named.items())
     text = ";".join(" ".join(repr(entry) for entry in row) for row in found)
     if len(found) ** 2 > MOST_WRITTEN:
         return f"{len(found)}x{len(found)}-{sha256(text.encode()).hexdigest()[:16]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from math import sqrt
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.file_release import MATCHINGS, FileRelease
 from equivoc.intruder.released_confidential import read_confidential
 from equivoc.intruder.symbol_reading import read_symbols
+from equivoc.quoted_words import quoted
 from equivoc.techniques.technique import Randomness, Technique, beside
 
 
@@ -56,7 +58,14 @@ class ReleasedFile(Technique):
     @property
     def _told(self) -> str:
         named = isinstance(self.table, (str, os.PathLike))
-        return os.fspath(self.table) if named else f"<{type(self.table).__name__}>"
+        if named:
+            return quoted(os.fspath(self.table))
+        return f"<{type(self.table).__name__} {self._digest[:12]}>"
+
+    @cached_property
+    def _digest(self) -> str:
+        """The content of a table in memory, by which two of them are told apart."""
+        return self.content
 
     @property
     def notation(self) -> str:

@@ -14,6 +14,7 @@ from equivoc.arguments import is_whole
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
+from equivoc.quoted_words import quoted, split_words, unquoted
 
 Randomness = np.random.Generator | int | None
 
@@ -26,6 +27,9 @@ class Technique(ABC):
     """What it is called on the command line and in plans."""
     files: ClassVar[Mapping[str, Callable[[Any, Path], Any]]] = {}
     """The parameters that name files, each with a function that looks for them in a folder: the plan's."""
+
+    worded: ClassVar[tuple[str, ...]] = ("on", "hierarchies", "levels", "matrix")
+    """The parameters that read words with separators by themselves, such as ``age+sex``."""
 
     @abstractmethod
     def release(self, people: Microdata, rng: Randomness = None) -> Release:
@@ -55,7 +59,12 @@ class Technique(ABC):
 def written(value: object) -> object:
     """A parameter as text; 20 and 20.0 read alike; several columns are joined by +, with levels ``age:1+zip:2``."""
     if isinstance(value, tuple):
-        return "+".join(":".join(map(str, part)) if isinstance(part, tuple) else part for part in value)
+        return "+".join(
+            f"{quoted(part[0])}:{part[1]}" if isinstance(part, tuple) else quoted(part, always=part in WORDS)
+            for part in value
+        )
+    if isinstance(value, str):
+        return value if value in WORDS else quoted(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -72,13 +81,18 @@ def generator(rng: Randomness) -> np.random.Generator:
     return np.random.default_rng(rng)
 
 
+WORDS = ("confidential", "keys", "all")
 Columns = str | tuple[str, ...]
 """Which columns a technique changes: "confidential", "keys", "all", or columns by name."""
 
 
 def checked_columns(technique: str, on: Columns) -> Columns:
-    """``on`` as a text or a tuple of texts; InputError if it is neither."""
-    columns = on if isinstance(on, str) else tuple(on) if isinstance(on, (list, tuple)) else ()
+    """``on`` as one of WORDS or a tuple of names, which may be given as ``age+sex``; InputError if it is neither."""
+    columns: Columns = ()
+    if isinstance(on, str):
+        columns = on if on in WORDS else tuple(unquoted(name) for name in split_words(on, "+")) if on else ()
+    elif isinstance(on, (list, tuple)):
+        columns = tuple(on)
     if not columns or not all(isinstance(name, str) for name in columns):
         raise InputError(
             f'{technique}: on is {on!r}; give "confidential", "keys", "all" or columns by their names.'
@@ -93,10 +107,8 @@ def columns_of(technique: str, people: Microdata, on: Columns) -> tuple[str, ...
         "keys": people.keys,
         "all": (*people.keys, people.confidential),
     }
-    if isinstance(on, str):
-        columns = named[on] if on in named else (on,) if on in named["all"] else tuple(on.split("+"))
-    else:
-        columns = tuple(on)
+    on = checked_columns(technique, on)
+    columns = named[on] if isinstance(on, str) else tuple(on)
     for name in columns:
         if name not in named["all"]:
             raise InputError(

@@ -261,7 +261,6 @@ def _stores() -> Iterator[Case]:
         "infinite-figures": _changed("UPDATE results SET area_record = 9e999"),
         "text-for-seconds": _changed("UPDATE seconds SET seconds = 'x'"),
         "null-seconds": _changed("UPDATE seconds SET seconds = NULL"),
-        "text-for-replicate": _changed("UPDATE results SET replicate = 'x'", "UPDATE seconds SET replicate = 'x'"),
         "text-for-size": _changed("UPDATE results SET known_size = 'x' WHERE known_size = 0"),
         "size-too-large": _changed("UPDATE results SET known_size = 9 WHERE known_size = 0"),
         "a-size-lacks": _changed("DELETE FROM results WHERE known_size = 0"),

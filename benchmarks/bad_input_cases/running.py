@@ -171,7 +171,7 @@ def _of_the_words(case: Case, code: int, printed: bytes, said: bytes) -> Iterato
     if code < 0:
         return
     if code == 0 and case.expected != REFUSED:
-        if said:
+        if b"Warning" in said or b"Traceback" in said:
             yield "words", f"accepted, but said {_short(said)}"
         return
     if b"Traceback" in said:

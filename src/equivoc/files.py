@@ -110,7 +110,7 @@ def _spelling(path: Path) -> str:
     """The path without links, and with letters and accents composed in one way."""
     try:
         return unicodedata.normalize("NFC", os.fspath(path.resolve()))
-    except (OSError, RuntimeError):  # a loop of links
+    except (OSError, RuntimeError, ValueError):  # a loop of links, or a name that no file can have
         return os.fspath(path.absolute())
 
 
@@ -118,7 +118,7 @@ def _file(path: Path) -> tuple[int, int] | None:
     """Device and number of the file on it; None if there is none."""
     try:
         found = path.stat()
-    except OSError:
+    except (OSError, ValueError):
         return None
     return found.st_dev, found.st_ino
 

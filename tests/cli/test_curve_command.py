@@ -146,7 +146,7 @@ BAD_ARGUMENTS = [
     ([*WORKED, "--at", "1,-2"], ["-2"]),
     ([*WORKED, "--at", "1,two"], ["--at", "'two'", "position 1"]),
     ([*WORKED, "--tolerance", "1.5"], ["tolerance", "1.5"]),
-    (["no-such-file.csv"], ["no-such-file.csv", "No such file"]),
+    (["no-such-file.csv"], ["no-such-file.csv", "there is no file"]),
     (["no-such-file.csv", *WORKED], ["either a file or"]),
 ]
 
@@ -201,7 +201,7 @@ def test_unusable_picture_names(mistake: Callable[..., str], tmp_path: Path) -> 
 
 
 def test_directory_instead_of_a_file(mistake: Callable[..., str], tmp_path: Path) -> None:
-    assert "cannot be read" in mistake("curve", str(tmp_path))
+    assert "is a folder" in mistake("curve", str(tmp_path))
 
 
 def test_as_a_process(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from equivoc.cli.people_options import numbers
 from equivoc.cli.waiting import waiting
 from equivoc.drawing import check_drawing, save_chart
 from equivoc.errors import InputError
-from equivoc.files import check_outputs
+from equivoc.files import check_outputs, check_readable
 from equivoc.number_format import bits, exact, figure, probability
 
 if TYPE_CHECKING:
@@ -79,19 +80,20 @@ def _posterior(
 
 
 def _from_csv(source: str) -> tuple[list[float], list[float]]:
-    if source == "-":
-        text, name = sys.stdin.read(), "standard input"
-    else:
-        name = source
-        try:
+    name = "standard input" if source == "-" else source
+    try:
+        if source == "-":
+            text = sys.stdin.read()
+        else:
+            check_readable(Path(source))
             text = Path(source).read_text(encoding="utf-8-sig")
-        except OSError as problem:
-            raise InputError(f"{source} cannot be read: {problem.strerror}.") from None
-        except UnicodeDecodeError:
-            raise InputError(f"{source} is not a text file; give a CSV in UTF-8.") from None
+    except OSError as problem:
+        raise InputError(f"{name} cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not a text file; give a CSV in UTF-8.") from None
     x: list[float] = []
     p: list[float] = []
-    for number, row in enumerate(csv.reader(io.StringIO(text)), start=1):
+    for number, row in enumerate(_rows(name, text), start=1):
         if not row or not "".join(row).strip():
             continue
         if len(row) != 2:
@@ -109,6 +111,13 @@ def _from_csv(source: str) -> tuple[list[float], list[float]]:
     if not x:
         raise InputError(f"{name} holds no pair of numbers; give lines such as 77,0.5.")
     return x, p
+
+
+def _rows(name: str, text: str) -> Iterator[list[str]]:
+    try:
+        yield from csv.reader(io.StringIO(text))
+    except csv.Error as problem:
+        raise InputError(f"{name} cannot be read as CSV: {problem}.") from None
 
 
 def _facts(result: Curve, asked: list[float]) -> dict[str, object]:

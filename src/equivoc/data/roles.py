@@ -152,4 +152,10 @@ def checked_weights(records: Records, name: str) -> NDArray[np.float64]:
             f"{_place(records, int(wrong[0]))} the weights column {name!r} holds {held}: "
             "a weight must be a finite number, at least 0"
         )
+    # Sums of weights are divided by; Python's own floats overflow without a warning.
+    total = sum(weights.tolist())
+    if not 0 < total < float("inf"):
+        raise InputError(
+            f"the weights column {name!r} sums to {total:g}: some weights must be above 0, and their sum finite"
+        )
     return fixed(weights)

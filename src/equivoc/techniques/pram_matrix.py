@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from equivoc.errors import InputError
+from equivoc.files import check_readable
 from equivoc.quoted_words import quoted, split_words, unquoted
 
 Rows = tuple[tuple[float, ...], ...]
@@ -97,7 +98,10 @@ def _read(given: Any) -> Any:
     if not isinstance(given, (str, os.PathLike)):
         return given
     try:
+        check_readable(Path(given))
         text = Path(given).read_text(encoding="utf-8-sig")
+    except InputError as refused:
+        raise InputError(f"pram: the matrix cannot be used: {refused}.") from None
     except (OSError, ValueError) as problem:  # no text, or a name that no file can have
         why = getattr(problem, "strerror", None) or "it is no text"
         raise InputError(

@@ -117,4 +117,6 @@ def columns_of(technique: str, people: Microdata, on: Columns) -> tuple[str, ...
             )
     if not columns:
         raise InputError(f"{technique}: on is {on!r}, which leaves no column to change.")
+    if len(set(columns)) < len(columns):
+        raise InputError(f"{technique}: on is {on!r}, which names a column twice; name it once.")
     return columns

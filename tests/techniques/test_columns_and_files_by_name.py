@@ -1,0 +1,42 @@
+"""Columns and files that a technique or a file of people is told by name: a column twice, a pipe, useless weights."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import equivoc as eq
+from equivoc.techniques.notation import technique_from
+
+FRAME = pd.DataFrame({"age": [20, 20, 30, 30], "pay": [10, 20, 30, 40], "w": [0, 0, 0, 0]})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rounding:base=10",
+        "top-bottom-coding:high=25",
+        "swapping:rate=1",
+        "pram:keep=0.5",
+        "microaggregation:size=2",
+    ],
+)
+def test_a_column_named_twice_is_refused(words: str) -> None:
+    people = eq.Microdata(FRAME, confidential="pay", keys=["age"])
+    with pytest.raises(eq.InputError, match="names a column twice"):
+        technique_from(f"{words},on=age+age").release(people, 0)
+
+
+def test_a_matrix_in_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.csv")
+    with pytest.raises(eq.InputError, match="not an ordinary file"):
+        eq.PRAM(matrix=str(tmp_path / "m.csv"))
+
+
+@pytest.mark.parametrize(("weight", "told"), [(0.0, "sums to 0"), (1e308, "sums to inf")])
+def test_weights_that_sum_to_nothing_or_too_much_are_refused(weight: float, told: str) -> None:
+    with pytest.raises(eq.InputError, match=told):
+        eq.Microdata(FRAME.assign(w=weight), confidential="pay", keys=["age"], weights="w")

@@ -24,6 +24,7 @@ LAYERS = (
         "version",
     ),
     ("measure",),
+    ("attributes",),
     ("data", "engines", "datasets"),
     ("intruder",),
     ("techniques", "models", "queries"),

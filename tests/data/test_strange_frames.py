@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from equivoc.data.microdata import Microdata
-from equivoc.data.numbers import even_domain
+from equivoc.attributes.numbers import even_domain
 from equivoc.errors import InputError
 
 SALARY = [1, 2, 3, 1]

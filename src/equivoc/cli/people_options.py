@@ -211,7 +211,7 @@ def domain_values(text: str) -> list[float]:
     """``10:250:10`` or a list of values."""
     if ":" not in text:
         return numbers("--domain", text)
-    from equivoc.data.numbers import even_domain
+    from equivoc.attributes.numbers import even_domain
 
     parts = numbers("--domain", text.replace(":", ","))
     if len(parts) != 3:

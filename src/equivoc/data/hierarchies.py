@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equivoc.data.hierarchy import Hierarchy, Intervals, Ladder
+from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
 from equivoc.data.microdata import Microdata
 from equivoc.data.roles import nearest
 from equivoc.errors import InputError

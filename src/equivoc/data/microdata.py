@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data import numbers
+from equivoc.attributes import numbers
 from equivoc.data.cells import Cells, count_cells
 from equivoc.data.classes import Classes
 from equivoc.data.columns import fixed

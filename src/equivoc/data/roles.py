@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data import numbers
+from equivoc.attributes import numbers
 from equivoc.data.columns import fixed
 from equivoc.data.records import Records
 from equivoc.data.tables import Table

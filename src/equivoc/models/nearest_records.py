@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice
+from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.microdata import Microdata
-from equivoc.data.numbers import Misfit, as_numbers
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes

@@ -7,9 +7,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.data.numbers import Misfit, as_numbers
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.cluster_risk import identified

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from equivoc.data.microdata import Microdata
-from equivoc.data.numbers import even_domain
+from equivoc.attributes.numbers import even_domain
 from equivoc.errors import InputError
 from equivoc.study.cell import MOST_CELLS
 from equivoc.study.plan_text import read_toml, wrong

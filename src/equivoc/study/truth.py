@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.numbers import nearest_places
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.data.numbers import nearest_places
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.measure.many import Curves

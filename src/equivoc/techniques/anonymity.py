@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from equivoc.arguments import is_whole
-from equivoc.data.level_text import STAR
+from equivoc.attributes.level_text import STAR
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 

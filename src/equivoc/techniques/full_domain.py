@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.hierarchy import Ladder
 from equivoc.data.classes import Classes
-from equivoc.data.hierarchy import Ladder
 from equivoc.errors import InputError
 from equivoc.intruder.linkage_walk import Grouping, group
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.level_text import written_range
+from equivoc.attributes.level_text import written_range
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.level_sets import check_room, equally_likely
 from equivoc.intruder.linked_release import ReleasedColumn, unchanged

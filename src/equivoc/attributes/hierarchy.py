@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal, InvalidOperation
 from functools import cached_property
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.level_text import STAR, is_number, written
+from equivoc.attributes.level_text import STAR, is_number, written
 from equivoc.errors import InputError
 from equivoc.files import check_readable
 
@@ -61,40 +63,53 @@ class Hierarchy:
 
     >>> Hierarchy((("20", "20-29", "adult"), ("21", "20-29", "child")), source="age.csv")
     Traceback (most recent call last):
-    equivoc.errors.InputError: the hierarchy age.csv is not nested: '21' becomes 'child' at level 2, but others of \
-'20-29' become 'adult'; give all of them one group.
+    equivoc.errors.InputError: the hierarchy age.csv is not a tree: '20-29' belongs to 'adult' (row 1) and to 'child' \
+(row 2); give it one parent.
     """
 
     rows: tuple[tuple[str, ...], ...]
     source: str = field(default="(no file)", compare=False)
     """Where it comes from: how messages and the command line call it."""
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """What the levels above the values are called, from the lowest; empty where nobody named them."""
+
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """The line of the file that each row stands on; empty where there is no file."""
 
     def __post_init__(self) -> None:
         if not self.rows:
             raise InputError(f"the hierarchy {self.source} is empty; give a row for each value of the key.")
-        wide, seen = len(self.rows[0]), set()
-        above: dict[tuple[int, str], str] = {}
-        for number, row in enumerate(self.rows, start=1):
+        wide = len(self.rows[0])
+        first: dict[str, int] = {}
+        above: dict[tuple[int, str], tuple[str, int]] = {}
+        for number, row in enumerate(self.rows):
             if len(row) != wide or wide < 2:
                 raise InputError(
-                    f"the hierarchy {self.source} has {len(row)} cells in the row of {row[0]!r} (row {number}), "
+                    f"the hierarchy {self.source} has {len(row)} cells in the row of {row[0]!r} ({self._at(number)}), "
                     f"but rows need a value and its groups, {max(wide, 2)} cells here."
                 )
             if "" in row[1:]:
                 raise InputError(
-                    f"the hierarchy {self.source} has an empty group in the row of {row[0]!r}; "
+                    f"the hierarchy {self.source} has an empty group in the row of {row[0]!r} ({self._at(number)}); "
                     f"write what the value becomes, such as {STAR}."
                 )
-            if row[0] in seen:
-                raise InputError(f"the hierarchy {self.source} has two rows for {row[0]!r}; keep one.")
-            seen.add(row[0])
+            if row[0] in first:
+                raise InputError(
+                    f"the hierarchy {self.source} has two rows for {row[0]!r} ({self._at(first[row[0]])} and "
+                    f"{self._at(number)}); keep one."
+                )
+            first[row[0]] = number
             for level in range(1, wide - 1):
                 group, into = row[level], row[level + 1]
-                if above.setdefault((level, group), into) != into:
+                other, where = above.setdefault((level, group), (into, number))
+                if other != into:
                     raise InputError(
-                        f"the hierarchy {self.source} is not nested: {row[0]!r} becomes {into!r} at level {level + 1}, "
-                        f"but others of {group!r} become {above[level, group]!r}; give all of them one group."
+                        f"the hierarchy {self.source} is not a tree: {group!r} belongs to {other!r} "
+                        f"({self._at(where)}) and to {into!r} ({self._at(number)}); give it one parent."
                     )
+
+    def _at(self, row: int) -> str:
+        return f"line {self.lines[row]}" if self.lines else f"row {row + 1}"
 
     def __str__(self) -> str:
         return self.source
@@ -104,17 +119,58 @@ class Hierarchy:
         """From a CSV file; the separator (``;``, tab or ``,``) is found, a header (the key's name first) skipped."""
         try:
             check_readable(path)
-            lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+            text = path.read_text(encoding="utf-8-sig")
         except InputError as refused:
             raise InputError(f"the hierarchy of {key!r} cannot be used: {refused}.") from None
         except OSError as refused:
             raise InputError(f"the hierarchy {path} cannot be read: {refused.strerror}.") from None
         except UnicodeDecodeError:
             raise InputError(f"the hierarchy {path} is not a text file; give CSV in UTF-8.") from None
-        rows = min((_split(lines, by) for by in SEPARATORS), key=_unevenness)
+        found = min((_split(text, by) for by in SEPARATORS), key=lambda split: _unevenness(split.values()))
+        lines, rows = list(found), list(found.values())
+        names: tuple[str, ...] = ()
         if rows and rows[0][0].casefold() in (key.casefold(), *HEADERS):
-            rows = rows[1:]
-        return cls(tuple(rows), source=str(path))
+            names, rows, lines = rows[0][1:], rows[1:], lines[1:]
+        return cls(tuple(rows), source=str(path), names=names, lines=tuple(lines))
+
+    @classmethod
+    def of(cls, given: Any, *, key: str) -> Hierarchy:
+        """From a CSV file, a mapping of values to their groups, or a frame whose first column is the values.
+
+        >>> Hierarchy.of({"flu": ["lungs", "body"], "asthma": ["lungs", "body"]}, key="disease").rows
+        (('flu', 'lungs', 'body'), ('asthma', 'lungs', 'body'))
+        """
+        if isinstance(given, Hierarchy):
+            return given
+        if isinstance(given, (str, os.PathLike)):
+            return cls.read(Path(given), key=key)
+        source = f"of {key!r}"
+        if isinstance(given, Mapping):
+            groups = ([step] if isinstance(step, str) else step for step in given.values())
+            lists = [list(step) if isinstance(step, Iterable) else [step] for step in groups]
+            rows = [(_cell(leaf), *map(_cell, steps)) for leaf, steps in zip(given, lists, strict=True)]
+            return cls(tuple(rows), source=source)
+        if hasattr(given, "to_pydict"):  # Arrow
+            columns = given.to_pydict()
+        elif hasattr(given, "columns") and hasattr(given, "__getitem__"):  # pandas, polars
+            columns = {str(name): list(given[name]) for name in given.columns}
+        else:
+            raise InputError(
+                f"the hierarchy {source} is a {type(given).__name__}: give a CSV file, a mapping or a frame, "
+                "leaf first, then its parents."
+            )
+        cells = (tuple(map(_cell, row)) for row in zip(*columns.values(), strict=True))
+        return cls(tuple(cells), source=source, names=tuple(columns)[1:])
+
+    def level_names(self, top: int) -> tuple[str, ...]:
+        """What each height above the values is called, up to the root at height ``top``."""
+        given = len(self.rows[0]) - 1
+        named = self.names if len(self.names) == given else tuple(f"level {i}" for i in range(1, given + 1))
+        return (*named, "any")[:top] if len(named) < top else named[:top]
+
+    def knows(self, levels: Sequence[Any]) -> list[bool]:
+        """Has each of these values a row?"""
+        return [self._row(level) is not None for level in levels]
 
     @cached_property
     def _row_of(self) -> dict[str | Decimal, tuple[str, ...]]:
@@ -126,14 +182,17 @@ class Hierarchy:
                 found.setdefault(number, row)
         return {**found, **{row[0]: row for row in self.rows}}
 
+    def _row(self, level: Any) -> tuple[str, ...] | None:
+        """The row of a value: as it is written or, for a number, as a number."""
+        text = written(level)
+        row = self._row_of.get(text or "")
+        return self._row_of.get(Decimal(text)) if row is None and text and is_number(level) else row
+
     def ladder(self, key: str, levels: Sequence[Any]) -> Ladder:
         """The steps of these levels; InputError names the first value that has no row. A null needs none."""
         rows = []
         for level in levels:
-            text = written(level)
-            row = self._row_of.get(text or "")
-            if row is None and text is not None and is_number(level):
-                row = self._row_of.get(Decimal(text))
+            text, row = written(level), self._row(level)
             if row is None and text is not None:
                 raise InputError(
                     f"key {key!r} has the value {text!r}, which the hierarchy {self.source} does not know; "
@@ -215,11 +274,23 @@ def _decimal(text: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _split(lines: Sequence[str], by: str) -> list[tuple[str, ...]]:
-    return [tuple(cell.strip() for cell in row) for row in csv.reader(lines, delimiter=by) if row]
+def _cell(given: Any) -> str:
+    return (written(given) or "").strip()
 
 
-def _unevenness(rows: Sequence[tuple[str, ...]]) -> tuple[bool, int]:
+def _split(text: str, by: str) -> dict[int, tuple[str, ...]]:
+    """The cells of each row that is not blank, by the line on which it begins."""
+    found = {}
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=by)
+    begin = 1
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            found[begin] = tuple(cell.strip() for cell in row)
+        begin = reader.line_num + 1
+    return found
+
+
+def _unevenness(rows: Iterable[tuple[str, ...]]) -> tuple[bool, int]:
     """Least for the separator that cuts every row into as many cells, more than one."""
     widths = {len(row) for row in rows}
     return max(widths, default=1) < 2, len(widths)

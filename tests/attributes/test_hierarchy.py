@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.data.hierarchies import Hierarchies
-from equivoc.data.hierarchy import Hierarchy, Intervals, Ladder
-from equivoc.data.level_text import written_range
+from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
+from equivoc.attributes.level_text import written_range
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 
@@ -91,11 +91,11 @@ def test_a_null_stays_null_unless_it_has_a_row(file):
     [
         ("", "job.csv is empty; give a row for each value"),
         ("job;group\n", "job.csv is empty"),
-        ("cook\njudge\n", "job.csv has 1 cells in the row of 'cook' (row 1)"),
-        ("cook;a;*\njudge;*\n", "job.csv has 2 cells in the row of 'judge' (row 2)"),
+        ("cook\njudge\n", "job.csv has 1 cells in the row of 'cook' (line 1)"),
+        ("cook;a;*\njudge;*\n", "job.csv has 2 cells in the row of 'judge' (line 2)"),
         ("cook;;*\n", "an empty group in the row of 'cook'"),
         ("cook;a\ncook;b\n", "two rows for 'cook'"),
-        ("a;x;p\nb;x;p\nc;x;q\n", "not nested: 'c' becomes 'q' at level 2, but others of 'x' become 'p'"),
+        ("a;x;p\nb;x;p\nc;x;q\n", "not a tree: 'x' belongs to 'p' (line 1) and to 'q' (line 3)"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(file, text, message):

@@ -33,11 +33,14 @@ class Misfit(NamedTuple):
     levels: NDArray[np.int64]
     why: str
     advice: str = "give numbers only"
+    """What to do about it."""
 
+
+NO_NUMBER = "is not a number"
 
 # What a number looks like; "inf" and "nan" are words.
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_INFINITY = r"^[+-]?[iI][nN][fF]"
+_INFINITY = r"(?i)^[+-]?inf(inity)?$"
 # 1,5 and 1.234,50 and 1'000
 _OTHER_WRITING = r"^[+-]?\d+([.,' ]\d+)+$"
 
@@ -72,7 +75,7 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
                 return Misfit(
                     words, "is not a number as it is written (write 1234.5, not 1.234,5 or 1,234.5)"
                 )
-            return Misfit(words, "is not a number")
+            return Misfit(words, NO_NUMBER)
         levels = pc.utf8_ltrim(texts, characters="+")
     elif pa.types.is_boolean(kind):
         levels = pc.cast(levels, pa.int8())
@@ -113,6 +116,15 @@ def _equal(one: Any, other: Any) -> bool:
 def _shortened(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def may_be_numbers(kind: pa.DataType) -> bool:
+    """Can a column of this type hold numbers: a numeric type, text, or nothing but nulls?"""
+    import pyarrow as pa
+
+    types = pa.types
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
+    return bool(text or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def _where(mask: pa.Array) -> NDArray[np.int64]:

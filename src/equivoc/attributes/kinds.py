@@ -1,0 +1,281 @@
+"""The kinds of confidential attribute: a number, ordered categories, categories, categories under a hierarchy.
+
+A kind is what the caller says of a column. `resolve` holds it against the values that occur and gives an `Attribute`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.attributes import numbers
+from equivoc.attributes.attribute import Attribute
+from equivoc.attributes.geometry import Line, Nested
+from equivoc.attributes.hierarchy import Hierarchy
+from equivoc.attributes.level_text import written
+from equivoc.attributes.numbers import Misfit
+from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Placed = tuple[Attribute, NDArray[np.int32]]
+"""An attribute, and the position in its domain of each level of the column."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A confidential column and what kind of values it holds."""
+
+    name: str
+    """The column's name."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(
+                f"a confidential attribute must be given by its column's name, not {self.name!r}"
+            )
+
+    def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
+        """The attribute with the column's ``levels`` (distinct, none null) placed in it, or those that do not fit.
+
+        ``order`` is the column's own order of values, where its type has one.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """Numbers on a line: "close" is a small difference.
+
+    >>> import pyarrow as pa
+    >>> attribute, place = Number("salary", round_to=10).resolve(pa.array([12, 27, 9]))
+    >>> attribute.values, place
+    (array([10., 30.]), array([0, 1, 0], dtype=int32))
+    """
+
+    round_to: float | None = None
+    """Round each value to its nearest multiple first (a half goes up)."""
+    domain: Iterable[float] | None = None
+    """The values that the attribute can take; without it, those that occur."""
+    unit: str = ""
+    """What a value is counted in, such as "K" or "cents"; for the words of the report."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        numbers.check_step(self.round_to)
+        if self.domain is not None:
+            object.__setattr__(self, "domain", tuple(numbers.as_domain(self.domain).tolist()))
+
+    def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
+        import pyarrow as pa
+
+        found = numbers.as_numbers(levels, name=self.name)
+        if isinstance(found, Misfit):
+            return found._replace(advice="give numbers only")
+        if self.round_to is not None:
+            found = numbers.round_half_up(found, self.round_to)
+        domain = np.unique(found) if self.domain is None else np.array(list(self.domain), np.float64)
+        placed = numbers.place(found, domain)
+        if isinstance(placed, Misfit):
+            after = "" if self.round_to is None else f" once rounded to {self.round_to}"
+            return placed._replace(
+                why=placed.why + after, advice=f"it goes from {domain[0]:g} to {domain[-1]:g}"
+            )
+        kind = levels.type
+        whole = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
+        whole = whole and bool(np.array_equal(domain, np.rint(domain)))
+        labels = pa.array(domain.astype(np.int64) if whole else domain)
+        attribute = Attribute(
+            self.name,
+            "number",
+            labels,
+            domain,
+            Line(domain),
+            self.unit,
+            self.domain is not None,
+            self.round_to,
+        )
+        return attribute, placed
+
+
+@dataclass(frozen=True)
+class Ordered(Kind):
+    """Categories in an order: "close" is a small difference of ranks.
+
+    >>> import pyarrow as pa
+    >>> attribute, place = Ordered("severity", levels=["mild", "severe"]).resolve(pa.array(["severe", " mild"]))
+    >>> attribute.values.tolist(), place.tolist()
+    (['mild', 'severe'], [1, 0])
+    """
+
+    levels: Sequence[Any] | None = None
+    """All categories, from lowest to highest; None: the column's own order (an ordered categorical type)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.levels is None:
+            return
+        if isinstance(self.levels, (str, bytes)) or not isinstance(self.levels, Iterable):
+            raise InputError(f"the levels of {self.name!r} must be a list, lowest first, not {self.levels!r}")
+        given = tuple(self.levels)
+        texts = [_text(level) for level in given]
+        twice = sorted({text for text in texts if texts.count(text) > 1})
+        if twice:
+            raise InputError(f"the levels of {self.name!r} name {twice[0]!r} twice: name each level once")
+        if not given:
+            raise InputError(f"the levels of {self.name!r} are empty: name them from lowest to highest")
+        object.__setattr__(self, "levels", given)
+
+    def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
+
+        named = self.levels
+        if named is None:
+            if order is None:
+                raise InputError(f"{self.name!r} has no order of its own: give its levels, lowest first")
+            named = order.to_pylist()
+        rank = {_text(level): at for at, level in enumerate(named)}
+        places = np.array([rank.get(_text(level), -1) for level in levels.to_pylist()], np.int32)
+        strange = np.flatnonzero(places < 0)
+        if strange.size:
+            return Misfit(strange, "is not one of its levels", f"they are {', '.join(map(str, named))}")
+        labels = _labels(named)
+        line = Line(np.arange(len(named), dtype=np.float64))
+        values = np.array(labels.to_pylist(), dtype=object)
+        return Attribute(self.name, "ordered", labels, values, line, "ranks", True), places
+
+
+@dataclass(frozen=True)
+class Categories(Kind):
+    """Categories without an order: values are the same or not. A tree of height 1.
+
+    >>> import pyarrow as pa
+    >>> attribute, place = Categories("disease").resolve(pa.array([" flu", "asthma", "flu"]))
+    >>> attribute.values.tolist(), place.tolist()
+    (['asthma', 'flu'], [1, 0, 1])
+    """
+
+    def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
+        labels, places = _distinct(levels)
+        values = np.array(labels.to_pylist(), dtype=object)
+        return Attribute(self.name, "categories", labels, values, Nested.flat(len(labels))), places
+
+
+@dataclass(frozen=True)
+class Tree(Kind):
+    """Categories under a hierarchy: "close" is a common ancestor, and the distance is its height.
+
+    ``hierarchy`` is a CSV file, a frame or a mapping as ARX writes them: leaf; parent; grandparent; …. A header row
+    (the column's name first) names the levels. The domain is the values that occur.
+
+    >>> import pyarrow as pa
+    >>> tree = Tree("disease", {"flu": "lungs", "asthma": "lungs", "gastritis": "stomach"})
+    >>> attribute, place = tree.resolve(pa.array(["gastritis", "flu", "asthma"]))
+    >>> attribute.geometry.groups.tolist()  # asthma, flu, gastritis; their organs; everything
+    [[0, 1, 2], [0, 0, 1], [0, 0, 0]]
+    """
+
+    hierarchy: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "hierarchy", Hierarchy.of(self.hierarchy, key=self.name))
+
+    def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
+        labels, places = _distinct(levels)
+        hierarchy: Hierarchy = self.hierarchy
+        known = hierarchy.knows(labels.to_pylist())
+        if not all(known):
+            lacking = np.flatnonzero(~np.array(known)[places])
+            return Misfit(lacking, f"the hierarchy {hierarchy} does not have", "add a row for it")
+        ladder = hierarchy.ladder(self.name, labels.to_pylist())
+        names = (self.name, *hierarchy.level_names(ladder.top))
+        groups = [tuple(str(label) for label in step) for step in ladder.labels]
+        nested = Nested(np.stack(ladder.groups), names, tuple(groups))
+        values = np.array(labels.to_pylist(), dtype=object)
+        return Attribute(self.name, "tree", labels, values, nested), places
+
+
+@dataclass(frozen=True)
+class Bare(Kind):
+    """A column by its name only: a `Number` if it holds numbers, `Categories` if none of its values is a number."""
+
+    round_to: float | None = None
+    domain: Iterable[float] | None = field(default=None)
+
+    def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
+        number = Number(self.name, round_to=self.round_to, domain=self.domain)
+        if self.round_to is not None or self.domain is not None:
+            return number.resolve(levels)
+        if not numbers.may_be_numbers(levels.type):
+            return self._categories(levels, order)
+        found = numbers.as_numbers(levels, name=self.name)
+        if not isinstance(found, Misfit) or len(levels) == 0:
+            return number.resolve(levels)
+        if found.why == numbers.NO_NUMBER and len(found.levels) == len(levels):
+            return self._categories(levels, order)
+        if found.why != numbers.NO_NUMBER:
+            return found._replace(advice="give finite numbers")
+        return found._replace(
+            why="is not a number, while other values are",
+            advice="give numbers only, or say that it is a category: Categories(…)",
+        )
+
+    def _categories(self, levels: pa.Array, order: pa.Array | None) -> Placed | Misfit:
+        kind = Categories(self.name) if order is None else Ordered(self.name)
+        return kind.resolve(levels, order=order)
+
+
+def as_kinds(
+    confidential: Any, *, round_to: float | None = None, domain: Iterable[float] | None = None
+) -> tuple[Kind, ...]:
+    """What the caller said is confidential: a name, a kind, or a list of these."""
+    several = isinstance(confidential, Iterable) and not isinstance(confidential, (str, bytes, Mapping))
+    given = list(confidential) if several else [confidential]
+    if not given:
+        raise InputError("confidential is an empty list: name at least one column")
+    if (len(given) > 1 or isinstance(given[0], Kind)) and not (round_to is None and domain is None):
+        raise InputError("round_to and domain belong to one column given by its name: use Number(…) for each")
+    found = []
+    for each in given:
+        if isinstance(each, Kind):
+            found.append(each)
+        elif isinstance(each, str):
+            found.append(Bare(each, round_to=round_to, domain=domain))
+        else:
+            raise InputError(f"the confidential column must be given by its name, not {each!r}")
+    names = [kind.name for kind in found]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{twice[0]!r} is named twice as confidential: name each attribute once")
+    return tuple(found)
+
+
+def _text(level: Any) -> str:
+    return (written(level) or "").strip()
+
+
+def _distinct(levels: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
+    """The distinct labels, ascending, text without blanks around it; and the place of each level among them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(levels.type) or pa.types.is_large_string(levels.type):
+        levels = pc.utf8_trim_whitespace(levels)
+    labels = pc.unique(levels)
+    labels = labels.take(pc.array_sort_indices(labels))
+    places = pc.index_in(levels, value_set=labels).to_numpy(zero_copy_only=False)
+    return labels, places.astype(np.int32)
+
+
+def _labels(named: Sequence[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(list(named))
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([written(level) for level in named])

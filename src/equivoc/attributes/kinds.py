@@ -74,9 +74,9 @@ class Number(Kind):
     def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
         import pyarrow as pa
 
-        found = numbers.as_numbers(levels, name=self.name)
+        found = numbers.as_numbers(levels, name=self.name, step=self.round_to)
         if isinstance(found, Misfit):
-            return found._replace(advice="give numbers only")
+            return found
         if self.round_to is not None:
             found = numbers.round_half_up(found, self.round_to)
         domain = np.unique(found) if self.domain is None else np.array(list(self.domain), np.float64)
@@ -219,7 +219,7 @@ class Bare(Kind):
         if found.why == numbers.NO_NUMBER and len(found.levels) == len(levels):
             return self._categories(levels, order)
         if found.why != numbers.NO_NUMBER:
-            return found._replace(advice="give finite numbers")
+            return found
         return found._replace(
             why="is not a number, while other values are",
             advice="give numbers only, or say that it is a category: Categories(…)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.attributes import numbers
+from equivoc.attributes.attribute import Attribute
+from equivoc.attributes.geometry import Nested
+from equivoc.attributes.kinds import Kind, as_kinds
 from equivoc.data.cells import Cells, count_cells
 from equivoc.data.classes import Classes
 from equivoc.data.columns import fixed
 from equivoc.data.lattice import lattice
 from equivoc.data.records import open_records
-from equivoc.data.roles import checked_roles, checked_weights, nearest, place_values
+from equivoc.data.roles import checked_roles, checked_weights, nearest, place_attribute
 from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 
@@ -27,8 +31,12 @@ if TYPE_CHECKING:
     from equivoc.data.wide_cells import WideCells
 
 
+Confidential = str | Kind | Sequence[str | Kind]
+"""What is confidential: a column by its name, a kind of attribute, or several of these."""
+
+
 class Microdata:
-    """One record per person: a confidential number, and keys that an intruder may know.
+    """One record per person: one or more confidential attributes, and keys that an intruder may know.
 
     ``source`` is a path (CSV with a header, Parquet), a pandas, polars or pyarrow table, or a DuckDB
     relation; frames that come back are of that kind (a path: pandas). ``domain`` lists the values that the
@@ -47,44 +55,49 @@ class Microdata:
         self,
         source: Any,
         *,
-        confidential: str,
+        confidential: Confidential,
         keys: Iterable[str] = (),
         domain: Iterable[float] | None = None,
         round_to: float | None = None,
         weights: str | None = None,
         drop_missing: bool = False,
     ) -> None:
-        numbers.check_step(round_to)
         if not isinstance(drop_missing, (bool, np.bool_)):
             raise InputError(f"drop_missing must be True or False, not {drop_missing!r}")
-        given = None if domain is None else numbers.as_domain(domain)
+        kinds = as_kinds(confidential, round_to=round_to, domain=domain)
+        names = [kind.name for kind in kinds]
         table = open_table(source)
-        self._keys = checked_roles(table, confidential=confidential, keys=keys, weights=weights)
-        self._confidential = confidential
-        self._domain_given = domain is not None
-        self._round_to = round_to
+        self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights)
+        self._kinds = kinds
         self._drop_missing = drop_missing
         self._weights_name = weights
         self._records = open_records(
             table,
             keys=self._keys,
-            confidential=confidential,
+            confidential=names,
             raw=[] if weights is None else [weights],
             drop_missing=drop_missing,
         )
         if not len(self._records):
             raise InputError(
-                f"no record has a value in {confidential!r}: all {self._records.dropped} rows were dropped"
+                f"no record has a value in {', '.join(names)}: all {self._records.dropped} rows were dropped"
                 if self._records.dropped
                 else "the table has no records, only column names: give at least one record"
             )
-        self._rebuild = table.way_back(self.names)
-        self._values, self._value_of_level = place_values(
-            self._records, confidential, given=given, round_to=round_to
-        )
+        self._attributes: dict[str, Attribute] = {}
+        self._place_of_level: dict[str, NDArray[np.int32]] = {}
+        for kind in kinds:
+            placed = place_attribute(self._records, kind, order=table.order(kind.name))
+            self._attributes[kind.name], self._place_of_level[kind.name] = placed
+        self._rebuild = table.way_back([*self._keys, *names, *([] if weights is None else [weights])])
         self._weights = None if weights is None else checked_weights(self._records, weights)
         self._key_codes: dict[str, NDArray[np.int32]] = {}
         self._levels: dict[str, tuple[Any, ...]] = {}
+        self._look_at(names[0] if len(names) == 1 else None)
+
+    def _look_at(self, name: str | None) -> None:
+        """Make this attribute the one that all figures are about; None: several, none of them chosen."""
+        self._current = name
         self._classes: dict[tuple[str, ...], Classes] = {}
         self._codes: NDArray[np.int32] | None = None
         self._finest: Cells | WideCells | None = None
@@ -95,12 +108,63 @@ class Microdata:
 
     def __repr__(self) -> str:
         keys = ", ".join(self._keys) or "none"
-        return f"<Microdata: {len(self):,} records, confidential {self._confidential}, keys {keys}>"
+        return f"<Microdata: {len(self):,} records, confidential {', '.join(self._attributes)}, keys {keys}>"
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """All confidential attributes by name, in the caller's order."""
+        return self._attributes
+
+    def of(self, name: str) -> Microdata:
+        """The same people with one of their confidential attributes."""
+        if name not in self._attributes:
+            raise InputError(f"{name!r} is not confidential{nearest(name, list(self._attributes))}")
+        return self if name == self._current else self._looking_at(name)
+
+    @property
+    def together(self) -> Microdata:
+        """The same people with all confidential attributes as one: each combination that occurs is a category."""
+        import pyarrow as pa
+
+        if len(self._attributes) == 1:
+            return self
+        codes = np.column_stack([self.of(name).codes for name in self._attributes])
+        tuples, places = np.unique(codes, axis=0, return_inverse=True)
+        written = [
+            map(str, attribute.labels.take(pa.array(tuples[:, at])).to_pylist())
+            for at, attribute in enumerate(self._attributes.values())
+        ]
+        labels = [" | ".join(each) for each in zip(*written, strict=True)]
+        name = " | ".join(self._attributes)
+        joint = self._looking_at(None)
+        values = np.array(labels, dtype=object)
+        joint._attributes = {
+            name: Attribute(name, "categories", pa.array(labels), values, Nested.flat(len(labels)))
+        }
+        joint._look_at(name)
+        joint._codes = fixed(places.reshape(-1).astype(np.int32))
+        return joint
+
+    def _looking_at(self, name: str | None) -> Microdata:
+        view = copy(self)
+        view._look_at(name)
+        return view
+
+    @property
+    def attribute(self) -> Attribute:
+        """The confidential attribute; InputError where there are several and none was chosen."""
+        if self._current is None:
+            names = list(self._attributes)
+            raise InputError(
+                f"there are several confidential attributes ({', '.join(names)}): choose one, as in "
+                f"people.of({names[0]!r})"
+            )
+        return self._attributes[self._current]
 
     @property
     def confidential(self) -> str:
         """The confidential column's name."""
-        return self._confidential
+        return self.attribute.name
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -111,44 +175,39 @@ class Microdata:
     def names(self) -> tuple[str, ...]:
         """All columns with a role: keys, confidential, weights."""
         weights = () if self._weights_name is None else (self._weights_name,)
-        return tuple(dict.fromkeys((*self._keys, self._confidential, *weights)))
+        return tuple(dict.fromkeys((*self._keys, *self._attributes, *weights)))
 
     @property
-    def values(self) -> NDArray[np.float64]:
-        """The confidential attribute's domain D, ascending."""
-        return self._values
+    def values(self) -> NDArray[Any]:
+        """The confidential attribute's domain D: numbers, ascending, or labels."""
+        return self.attribute.values
 
     @property
     def domain_given(self) -> bool:
         """Was the domain given, rather than taken from the values that occur?"""
-        return self._domain_given
+        return self.attribute.domain_given
 
     @property
     def rounded(self) -> bool:
         """Were the confidential values rounded?"""
-        return self._round_to is not None
+        return self.attribute.round_to is not None
 
     def alike(self, source: Any) -> Microdata:
-        """Other people in a table with the same columns, read the same way: roles, rounding, and a domain if stated."""
-        return Microdata(
-            source,
-            confidential=self._confidential,
-            keys=self._keys,
-            domain=self._values if self._domain_given else None,
-            round_to=self._round_to,
-            drop_missing=self._drop_missing,
-        )
+        """Other people in a table with the same columns, read the same way: roles, kinds, rounding, a stated domain."""
+        kinds = [kind for kind in self._kinds if kind.name in self._attributes]
+        return Microdata(source, confidential=kinds, keys=self._keys, drop_missing=self._drop_missing)
 
     def check_rounded_alike(self, others: Microdata) -> None:
         """InputError unless the values of ``others`` are rounded as these people's are."""
-        if self._round_to is None:
+        step = self.attribute.round_to
+        if step is None:
             return
-        rounded = numbers.round_half_up(others.values, self._round_to)
+        rounded = numbers.round_half_up(others.values, step)
         off = np.flatnonzero(~np.isclose(rounded, others.values, rtol=1e-12, atol=0))
         if off.size:
             raise InputError(
-                f"it holds the value {others.values[off[0]]:g}, and these people are rounded to {self._round_to:g}: "
-                f"read it with round_to={self._round_to:g}"
+                f"it holds the value {others.values[off[0]]:g}, and these people are rounded to {step:g}: "
+                f"read it with round_to={step:g}"
             )
 
     @property
@@ -165,7 +224,8 @@ class Microdata:
     def codes(self) -> NDArray[np.int32]:
         """The position of each record's confidential value in `values`, in row order."""
         if self._codes is None:
-            self._codes = fixed(self._value_of_level[self._records.codes(self._confidential)])
+            name = self.confidential
+            self._codes = fixed(self._place_of_level[name][self._records.codes(name)])
         return self._codes
 
     def key_codes(self, name: str) -> NDArray[np.int32]:
@@ -192,14 +252,10 @@ class Microdata:
         import pyarrow as pa
 
         chosen = pa.array(codes, mask=np.asarray(codes) < 0)
-        if name != self._confidential:
-            self._check_key(name)
-            return self._records.levels(name).take(chosen)
-        kind = self._records.levels(name).type
-        whole = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
-        if whole and np.array_equal(self._values, np.rint(self._values)):
-            return pa.array(self._values.astype(np.int64)).take(chosen)
-        return pa.array(self._values).take(chosen)
+        if name in self._attributes:
+            return self._attributes[name].labels.take(chosen)
+        self._check_key(name)
+        return self._records.levels(name).take(chosen)
 
     def like(self, columns: Mapping[str, Any]) -> Any:
         """A frame of the kind that went in, from NumPy or Arrow columns (`decode` makes them from codes).
@@ -218,7 +274,8 @@ class Microdata:
     def frame(self) -> Any:
         """The columns with a role, after rounding, one row per record: a frame of the kind that went in."""
         columns: dict[str, Any] = {name: self.decode(name, self.key_codes(name)) for name in self._keys}
-        columns[self._confidential] = self.decode(self._confidential, self.codes)
+        for name in self._attributes:
+            columns[name] = self.decode(name, self.of(name).codes)
         if self._weights_name is not None:
             columns.setdefault(self._weights_name, self._weights)
         return self.like(columns)
@@ -246,12 +303,12 @@ class Microdata:
     def _cells(self) -> Cells | WideCells:
         """The confidential values in the classes of all keys, in the records' order of keys."""
         if self._finest is None:
-            counted = self._records.cells()
-            span = self._values.size
+            counted, span = self._records.cells(), len(self.attribute)
             if counted is not None and replace(counted.layout, span=span).fits:
                 radices = counted.layout.radices
                 same = [np.arange(radix) for radix in radices]
-                self._finest = counted.recode(same, self._value_of_level, radices=radices, span=span)
+                places = self._place_of_level[self.confidential]
+                self._finest = counted.recode(same, places, radices=radices, span=span)
             else:
                 self._finest = self._count(self._records.key_order, self.codes, span)
         return self._finest
@@ -316,7 +373,7 @@ def check_people(name: str, given: object) -> None:
 def read(
     path: str | os.PathLike[str],
     *,
-    confidential: str,
+    confidential: Confidential,
     keys: Iterable[str] = (),
     domain: Iterable[float] | None = None,
     round_to: float | None = None,

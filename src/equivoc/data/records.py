@@ -60,14 +60,16 @@ class Records(Protocol):
 
 
 def open_records(
-    table: Table, *, keys: Sequence[str], confidential: str, raw: Sequence[str], drop_missing: bool
+    table: Table, *, keys: Sequence[str], confidential: Sequence[str], raw: Sequence[str], drop_missing: bool
 ) -> Records:
     """The records of a table; the columns in ``raw`` (survey weights) are kept as they are."""
-    if isinstance(table, ParquetTable):
-        counted = _count_parquet(table.file, keys=keys, confidential=confidential, drop_missing=drop_missing)
+    if isinstance(table, ParquetTable) and len(confidential) == 1:
+        counted = _count_parquet(
+            table.file, keys=keys, confidential=confidential[0], drop_missing=drop_missing
+        )
         if counted is not None:
             return counted
-    return _hold(table, names=[*keys, confidential], raw=raw, drop_missing=drop_missing)
+    return _hold(table, keys=keys, confidential=confidential, raw=raw, drop_missing=drop_missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,8 @@ class HeldRecords:
     """Every record's codes in memory: frames, relations and CSV files."""
 
     columns: Mapping[str, Column]
-    """The keys, and last the confidential column."""
+    """The keys and the confidential columns."""
+    keys: Sequence[str]
     raws: Mapping[str, pa.ChunkedArray]
     left_out: NDArray[np.int64]
     """The rows without a confidential value."""
@@ -90,8 +93,7 @@ class HeldRecords:
 
     @property
     def key_order(self) -> tuple[str, ...]:
-        keys = list(self.columns)[:-1]
-        return tuple(sorted(keys, key=lambda name: -len(self.columns[name].levels)))
+        return tuple(sorted(self.keys, key=lambda name: -len(self.columns[name].levels)))
 
     def __len__(self) -> int:
         return next(iter(self.columns.values())).codes.size
@@ -146,20 +148,24 @@ def _refuse_zero_bytes(file: CsvFile, columns: Mapping[str, Column]) -> None:
             )
 
 
-def _hold(table: Table, *, names: Sequence[str], raw: Sequence[str], drop_missing: bool) -> HeldRecords:
-    """The last of ``names`` is the confidential one."""
+def _hold(
+    table: Table, *, keys: Sequence[str], confidential: Sequence[str], raw: Sequence[str], drop_missing: bool
+) -> HeldRecords:
     import pyarrow as pa
 
-    columns, raws = held_columns(table, names, raw=raw)
+    columns, raws = held_columns(table, [*keys, *confidential], raw=raw)
     if isinstance(table, CsvTable):
-        columns = {name: c if name == names[-1] else typed(c) for name, c in columns.items()}
+        columns = {name: typed(c) if name in keys else c for name, c in columns.items()}
     file = table.file if isinstance(table, (CsvTable, ParquetTable)) else None
-    confidential = columns[names[-1]]
-    if not (drop_missing and confidential.levels.null_count):
-        return HeldRecords(columns, raws, np.empty(0, np.int64), file)
-    kept = confidential.codes != len(confidential.levels) - 1
+    kept = np.ones(len(next(iter(columns.values())).codes), np.bool_)
+    for name in confidential:
+        if drop_missing and columns[name].levels.null_count:
+            kept &= columns[name].codes != len(columns[name].levels) - 1
+    if kept.all():
+        return HeldRecords(columns, keys, raws, np.empty(0, np.int64), file)
     return HeldRecords(
         {name: column.kept(kept) for name, column in columns.items()},
+        keys,
         {name: column.filter(pa.array(kept)) for name, column in raws.items()},
         np.flatnonzero(~kept),
         file,

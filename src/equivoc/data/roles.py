@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.attributes import numbers
+from equivoc.attributes.attribute import Attribute
+from equivoc.attributes.kinds import Kind
 from equivoc.data.columns import fixed
 from equivoc.data.records import Records
 from equivoc.data.tables import Table
 from equivoc.engines.csv_file import CsvFile
 from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # How many row numbers a message names before it says "…".
 _NAMED_ROWS = 5
@@ -22,7 +27,7 @@ _LONGEST_VALUE = 60
 
 
 def checked_roles(
-    table: Table, *, confidential: str, keys: Iterable[str], weights: str | None
+    table: Table, *, confidential: Sequence[str], keys: Iterable[str], weights: str | None
 ) -> tuple[str, ...]:
     if isinstance(keys, str):
         raise InputError(f"keys must be a list of column names, such as [{keys!r}]")
@@ -34,7 +39,10 @@ def checked_roles(
     repeated = sorted({str(name) for name in names if names.count(name) > 1 and name != ""})
     if repeated:
         raise InputError(f"the table has more than one column named {repeated[0]!r}: rename all but one")
-    roles = [("the confidential column", confidential), *(("the key", key) for key in chosen)]
+    roles = [
+        *(("the confidential column", name) for name in confidential),
+        *(("the key", key) for key in chosen),
+    ]
     if weights is not None:
         roles.append(("the weights column", weights))
     for role, name in roles:
@@ -47,11 +55,11 @@ def checked_roles(
         if name not in names:
             raise InputError(f"{role} {name!r} is not a column of the table{nearest(name, names)}")
     for name in chosen:
-        if name == confidential:
+        if name in confidential:
             raise InputError(f"{name!r} is the confidential column, so it cannot be a key as well")
         if chosen.count(name) > 1:
             raise InputError(f"the key {name!r} is listed {chosen.count(name)} times: list it once")
-    if weights == confidential:
+    if weights in confidential:
         raise InputError(f"{weights!r} is the confidential column, so it cannot hold the weights")
     return chosen
 
@@ -67,10 +75,11 @@ def nearest(name: object, names: Sequence[Any]) -> str:
     return f": choose from {shown}" if texts else ""
 
 
-def place_values(
-    records: Records, name: str, *, given: NDArray[np.float64] | None, round_to: float | None
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """The domain, and the position in it of each level of the confidential column."""
+def place_attribute(
+    records: Records, kind: Kind, *, order: pa.Array | None
+) -> tuple[Attribute, NDArray[np.int32]]:
+    """The confidential attribute, and the position in its domain of each level of its column."""
+    name = kind.name
     levels = records.levels(name)
     if levels.null_count:
         rows = np.flatnonzero(records.codes(name) == len(levels) - 1)
@@ -83,27 +92,22 @@ def place_values(
             f"the confidential column {name!r} is null in {many} ({counted}): "
             "fill the values in, or leave these rows out with drop_missing=True"
         )
-    found = numbers.as_numbers(levels, name=name, step=round_to)
-    if isinstance(found, numbers.Misfit):
-        raise _misfit(records, name, found, found.advice)
-    if round_to is not None:
-        found = numbers.round_half_up(found, round_to)
-    domain = np.unique(found) if given is None else given
-    placed = numbers.place(found, domain)
+    placed = kind.resolve(levels, order=order)
     if isinstance(placed, numbers.Misfit):
-        after = "" if round_to is None else f" once rounded to {round_to}"
-        raise _misfit(records, name, placed, f"it goes from {domain[0]:g} to {domain[-1]:g}", after=after)
-    return fixed(domain), placed
+        raise _misfit(records, name, placed)
+    attribute, places = placed
+    fixed(attribute.values)
+    return attribute, fixed(places)
 
 
-def _misfit(records: Records, name: str, misfit: numbers.Misfit, advice: str, after: str = "") -> InputError:
+def _misfit(records: Records, name: str, misfit: numbers.Misfit) -> InputError:
     """The first row that holds one of the misfits."""
     codes = records.codes(name)
     row = int(np.argmax(np.isin(codes, misfit.levels)))
     value = records.levels(name)[int(codes[row])].as_py()
     return InputError(
         f"{_place(records, row)} the confidential column {name!r} holds {_shown(value)}, "
-        f"which {misfit.why}{after}: {advice}"
+        f"which {misfit.why}: {misfit.advice}"
     )
 
 

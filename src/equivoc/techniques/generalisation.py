@@ -11,14 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import is_number, is_whole
+from equivoc.attributes.hierarchy import Ladder
+from equivoc.attributes.level_text import STAR
 from equivoc.data.hierarchies import Hierarchies, hierarchies_beside
-from equivoc.attributes.hierarchy import Ladder
-from equivoc.attributes.level_text import STAR
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.attributes.hierarchy import Ladder
-from equivoc.attributes.level_text import STAR
-from equivoc.data.hierarchies import Hierarchies
-from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.level_sets import check_room, equally_likely
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged

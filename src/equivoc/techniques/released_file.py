@@ -100,7 +100,7 @@ class ReleasedFile(Technique):
         name = people.confidential
         try:
             table = open_table(self.table)
-            checked_roles(table, confidential=name, keys=people.keys, weights=None)
+            checked_roles(table, confidential=[name], keys=people.keys, weights=None)
             columns, _ = held_columns(table, [*people.keys, name])
             if not len(columns[name].codes):
                 raise InputError("it has no records, only column names")

@@ -8,10 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from equivoc.arguments import check_choice, is_number
+from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
-from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
-from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.techniques.renumbering import Floats, Shown, levels_as_numbers, renumbered

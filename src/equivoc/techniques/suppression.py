@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from equivoc.attributes.level_text import STAR, written
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.attributes.level_text import STAR, written
-from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.level_sets import check_room, equally_likely
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged

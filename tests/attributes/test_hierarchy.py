@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivoc.data.hierarchies import Hierarchies
 from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
 from equivoc.attributes.level_text import written_range
+from equivoc.data.hierarchies import Hierarchies
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 

@@ -1,0 +1,191 @@
+"""P(released symbol | value) of a mechanism, as an operator: no table of all symbols × all values where that is large.
+
+With K the table, ``backward(w)`` is ``Σ_s w_s · K(s | v)`` for every value v, and ``forward(p)`` is
+``Σ_v K(s | v) · p_v`` for every symbol s. Factors that depend on the symbol alone do not matter: Bayes' rule divides them out.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Likelihood(ABC):
+    """How likely a mechanism releases each symbol, for each value."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """How many symbols, how many values."""
+
+    @abstractmethod
+    def backward(self, weights: Floats) -> Floats:
+        """Rows × symbols to rows × values: Σ_s weights[:, s] · K(s | v)."""
+
+    @abstractmethod
+    def forward(self, prior: Floats) -> Floats:
+        """One number per symbol: Σ_v K(s | v) · prior(v)."""
+
+    def dense(self) -> Floats:
+        """Symbols × values: K, for small domains."""
+        return self.backward(np.eye(self.shape[0]))
+
+
+@dataclass(frozen=True)
+class Published(Likelihood):
+    """The value itself is released.
+
+    >>> Published(2).backward(np.array([[0.25, 0.75]])).tolist()
+    [[0.25, 0.75]]
+    """
+
+    values: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.values, self.values
+
+    def backward(self, weights: Floats) -> Floats:
+        return weights
+
+    def forward(self, prior: Floats) -> Floats:
+        return prior
+
+
+@dataclass(frozen=True)
+class PublishedOrNothing(Likelihood):
+    """The value is released (symbols 0 … values − 1), or nothing is (the last symbol), whatever the value.
+
+    >>> PublishedOrNothing(2).backward(np.array([[0.25, 0.25, 0.5]])).tolist()
+    [[0.75, 0.75]]
+    """
+
+    values: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.values + 1, self.values
+
+    def backward(self, weights: Floats) -> Floats:
+        return weights[:, :-1] + weights[:, -1:]
+
+    def forward(self, prior: Floats) -> Floats:
+        return np.append(prior, prior.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Likelihood):
+    """Any mechanism with a table of probabilities, dense or sparse (a band, say)."""
+
+    table: Any = field(repr=False)
+    """Values × symbols: P(symbol | value), a NumPy array or a scipy CSR array."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.table.shape[1]), int(self.table.shape[0])
+
+    def backward(self, weights: Floats) -> Floats:
+        if isinstance(self.table, np.ndarray):
+            # Not BLAS: its last bits depend on how many threads it has.
+            return np.asarray(np.einsum("rs,vs->rv", weights, self.table))
+        return np.ascontiguousarray((self.table @ weights.T).T)
+
+    def forward(self, prior: Floats) -> Floats:
+        if isinstance(self.table, np.ndarray):
+            return np.asarray(np.einsum("v,vs->s", prior, self.table))
+        return np.asarray(self.table.T @ prior)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(Likelihood):
+    """A coarsening: each symbol stands for the values from ``first`` to before ``past``, and is all they can become.
+
+    >>> Cells(np.array([0, 2]), np.array([2, 3]), 3).dense().tolist()
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    first: NDArray[np.int64] = field(repr=False)
+    past: NDArray[np.int64] = field(repr=False)
+    values: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.first), self.values
+
+    def backward(self, weights: Floats) -> Floats:
+        rows = len(weights)
+        steps = np.zeros((rows, self.values + 1))
+        covered = np.zeros((rows, self.values + 1), np.int32)
+        present = (weights > 0).astype(np.int32)
+        for table, added in ((steps, weights), (covered, present)):
+            np.add.at(table.T, self.first, added.T)
+            np.subtract.at(table.T, self.past, added.T)
+        sums = np.cumsum(steps, axis=1)[:, :-1]
+        # Sums of differences leave rounding where no cell is; the whole-number count knows.
+        return np.where(np.cumsum(covered, axis=1)[:, :-1] > 0, np.maximum(sums, 0.0), 0.0)
+
+    def forward(self, prior: Floats) -> Floats:
+        sums = np.concatenate([[0.0], np.cumsum(prior)])
+        return np.asarray(sums[self.past] - sums[self.first])
+
+
+@dataclass(frozen=True)
+class GeometricSteps(Likelihood):
+    """Two-sided geometric noise on ranks that stops at both ends: α^|s − v|, up to a factor of the symbol's own.
+
+    >>> GeometricSteps(3, 0.5).dense().tolist()
+    [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
+    """
+
+    values: int
+    alpha: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.values, self.values
+
+    def backward(self, weights: Floats) -> Floats:
+        from scipy.signal import lfilter
+
+        upward = lfilter([1.0], [1.0, -self.alpha], weights, axis=1)
+        downward = lfilter([1.0], [1.0, -self.alpha], weights[:, ::-1], axis=1)[:, ::-1]
+        return np.asarray(upward + downward - weights)
+
+    def forward(self, prior: Floats) -> Floats:
+        return np.asarray(self.backward(prior[None, :])[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Swapped(Likelihood):
+    """A share of the records take part in random swaps: K(s | v) = (1 − share)·[s = v] + share·(N_s − [s = v])/(n − 1).
+
+    >>> Swapped(np.array([1, 3]), 0.5).dense().round(3).tolist()
+    [[0.5, 0.167], [0.5, 0.833]]
+    """
+
+    counts: NDArray[np.int64] = field(repr=False)
+    """N_s: how many records have each value."""
+    share: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.counts), len(self.counts)
+
+    @property
+    def _same_and_other(self) -> tuple[float, Floats]:
+        others = max(int(self.counts.sum()) - 1, 1)
+        return 1.0 - self.share - self.share / others, self.share * self.counts / others
+
+    def backward(self, weights: Floats) -> Floats:
+        same, other = self._same_and_other
+        return np.asarray(same * weights + (weights * other).sum(axis=1, keepdims=True))
+
+    def forward(self, prior: Floats) -> Floats:
+        same, other = self._same_and_other
+        return np.asarray(same * prior + other * prior.sum())

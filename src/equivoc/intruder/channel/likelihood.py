@@ -1,7 +1,8 @@
 """P(released symbol | value) of a mechanism, as an operator: no table of all symbols × all values where that is large.
 
 With K the table, ``backward(w)`` is ``Σ_s w_s · K(s | v)`` for every value v, and ``forward(p)`` is
-``Σ_v K(s | v) · p_v`` for every symbol s. Factors that depend on the symbol alone do not matter: Bayes' rule divides them out.
+``Σ_v K(s | v) · p_v`` for every symbol s. Factors that depend on the symbol alone do not matter: Bayes' rule divides
+them out.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from equivoc.data.microdata import Microdata
 from equivoc.attributes.numbers import even_domain
+from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 
 SALARY = [1, 2, 3, 1]

@@ -29,8 +29,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from equivoc.data.microdata import Microdata
 from equivoc.attributes.numbers import even_domain
+from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.study.cell import MOST_CELLS
 from equivoc.study.plan_text import read_toml, wrong

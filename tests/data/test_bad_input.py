@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from equivoc.attributes.kinds import Number
 from equivoc.data.microdata import Microdata, read
 from equivoc.errors import InputError
 
@@ -85,7 +86,8 @@ def test_text_where_numbers_belong(make: Make, kind: str) -> None:
 
 def test_mixed_objects_and_dates() -> None:
     assert "row 1 (counting from 0)" in refusal(pd.DataFrame({"salary": [10, "many", 3.5]}))
-    assert "it must hold numbers" in refusal(pd.DataFrame({"salary": pd.to_datetime(["2020-01-01"])}))
+    dates = pd.DataFrame({"salary": pd.to_datetime(["2020-01-01"])})
+    assert "it must hold numbers" in refusal(dates, confidential=Number("salary"))
     assert "one value per record" in refusal(pl.DataFrame({"k": [[1]], "salary": [1]}), keys=["k"])
 
 

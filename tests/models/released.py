@@ -34,7 +34,7 @@ class Given(Release):
         return None if self.made_from is None else np.array(self.made_from, np.int64)
 
     def of_classes(self, classes: Classes) -> Posteriors:
-        return Posteriors(classes, self.people.values, classes.counts, None)
+        return Posteriors(classes, self.people.attribute, classes.counts, None)
 
 
 def microdata(records: list[Record]) -> Microdata:

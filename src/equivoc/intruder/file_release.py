@@ -104,7 +104,7 @@ class FileRelease(Release):
         return int(classes.sizes[np.diff(found.indptr) == 0].sum())
 
     def of_classes(self, classes: Classes) -> Posteriors:
-        return Posteriors(classes, self.people.values, self._linkage(classes), self.confidential.channel)
+        return Posteriors(classes, self.people.attribute, self._linkage(classes), self.confidential.channel)
 
     def of_others(self, classes: Classes) -> Posteriors:
         return self.of_classes(classes)

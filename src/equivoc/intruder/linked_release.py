@@ -109,7 +109,7 @@ class LinkedRelease(Release):
             return self._counted.of_classes(classes)
         columns = [self.people.keys.index(name) for name in classes.known]
         weights = linkage(classes.key_codes, self._file, known=columns)
-        return Posteriors(classes, self.people.values, weights, self.confidential.channel)
+        return Posteriors(classes, self.people.attribute, weights, self.confidential.channel)
 
     def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
         keys = self.people.keys
@@ -123,4 +123,4 @@ class LinkedRelease(Release):
             original[:, column] = self.people.key_codes(key)
         for found in sweep(original, self._file, subsets=subsets):
             classes = self.people.classes([keys[i] for i in found.known])
-            yield Posteriors(classes, self.people.values, found.weights, self.confidential.channel)
+            yield Posteriors(classes, self.people.attribute, found.weights, self.confidential.channel)

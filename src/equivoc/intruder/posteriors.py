@@ -38,10 +38,15 @@ class Posteriors:
     """
 
     classes: Classes
-    values: Floats
-    """The domain D."""
+    attribute: Attribute
+    """The confidential attribute: its domain D and what "close" means for its values."""
     linkage: Any = field(repr=False)
     channel: Any = field(repr=False)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The domain D: numbers, ascending, or labels."""
+        return self.attribute.values
 
     @property
     def known(self) -> tuple[str, ...]:

@@ -103,10 +103,10 @@ class GroupedRelease(Release):
 
     def of_classes(self, classes: Classes) -> Posteriors:
         counted = self.people.classes(classes.known, values=self.group, span=self._groups)
-        return Posteriors(classes, self.people.values, counted.counts, self.channel)
+        return Posteriors(classes, self.people.attribute, counted.counts, self.channel)
 
     def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
         for classes in self.people.lattice(
             min_size=min_size, max_size=max_size, values=self.group, span=self._groups
         ):
-            yield Posteriors(classes, self.people.values, classes.counts, self.channel)
+            yield Posteriors(classes, self.people.attribute, classes.counts, self.channel)

@@ -53,7 +53,7 @@ def measure_rows(
     ``believed`` is what the release makes the intruder believe, and the measure on it, if that was worked out before.
     """
     classes = known_classes(people, known)
-    published = Posteriors(classes, people.values, classes.counts, None)
+    published = Posteriors(classes, people.attribute, classes.counts, None)
     bare = published.curves()
     if release is None:
         return [*_left(published, bare), *_risks(published, bare), *file_measures(people, classes)]

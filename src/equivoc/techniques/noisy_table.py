@@ -146,4 +146,4 @@ class NoisyCounts(Release):
         matching = self._believed.sum(axis=unknown)
         place = tuple(classes.key_codes[:, classes.known.index(key)] for key in left)
         weights = matching[place] if place else matching[None, :]
-        return Posteriors(classes, self.people.values, weights, None)
+        return Posteriors(classes, self.people.attribute, weights, None)

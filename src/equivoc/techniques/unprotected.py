@@ -50,4 +50,4 @@ class PublishedFile(Release):
         return np.arange(len(self.people))
 
     def of_classes(self, classes: Classes) -> Posteriors:
-        return Posteriors(classes, self.people.values, classes.counts, None)
+        return Posteriors(classes, self.people.attribute, classes.counts, None)

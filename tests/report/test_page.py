@@ -139,3 +139,15 @@ def test_no_keys_at_all(tmp_path: Path, frame: Any) -> None:
     people = eq.Microdata(frame, confidential="pay")
     page = eq.assess(people, eq.Unprotected()).report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert "everyone" in Markup(page).text
+
+
+def test_a_report_never_replaces_the_file_it_is_about(frame: Any, tmp_path: Path) -> None:
+    path, link = tmp_path / "people.csv", tmp_path / "link.html"
+    frame.to_csv(path, index=False)
+    link.symlink_to(path)
+    before = path.read_bytes()
+    result = eq.assess(eq.read(path, confidential="pay", keys=["age"]), eq.Unprotected())
+    for output in (path, link):
+        with pytest.raises(eq.InputError, match="it is read as well"):
+            result.report(output)
+    assert path.read_bytes() == before

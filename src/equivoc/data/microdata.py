@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +26,6 @@ from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
-    import os
-
     import pyarrow as pa
 
     from equivoc.data.wide_cells import WideCells
@@ -67,6 +67,8 @@ class Microdata:
         kinds = as_kinds(confidential, round_to=round_to, domain=domain)
         names = [kind.name for kind in kinds]
         table = open_table(source)
+        self.source = Path(source) if isinstance(source, (str, os.PathLike)) else None
+        """The file that the people were read from; None for a frame. Nothing may be written over it."""
         self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights)
         self._kinds = kinds
         self._drop_missing = drop_missing

@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from equivoc.drawing import check_drawing
 from equivoc.errors import InputError
-from equivoc.files import replacing
+from equivoc.files import check_outputs, replacing
 from equivoc.number_format import amount, bits, figure, probability
 from equivoc.report.facts import assessment_facts
 from equivoc.report.figures import assessment_figures
@@ -73,6 +73,9 @@ def write_report(
 
     The file is there whole or not at all; the same result gives the same bytes unless a ``date`` is given.
     """
+    if isinstance(result, Assessment) and isinstance(path, (str, os.PathLike)):
+        groups = (result.people, result.control)
+        check_outputs([Path(path)], inputs=[group.source for group in groups if group is not None])
     facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
     if facts["kind"] == "assessment":
         compared = None if study is None else study_facts(study, unit=unit)

@@ -21,6 +21,7 @@ from equivoc.memory import check_memory
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from equivoc.attributes.attribute import Attribute
     from equivoc.data.classes import Classes
 
 Floats = NDArray[np.float64]

@@ -43,10 +43,19 @@ def written_range(levels: Sequence[Any], low: int, high: int) -> str | None:
         return STAR
     if is_number(levels[low]) and is_number(levels[high]):
         return f"[{written(levels[low])},{written(levels[high])}]"
-    found = "{" + ",".join(_element(level) for level in levels[low : high + 1]) + "}"
+    found = written_set(levels[low : high + 1])
     while found in levels:  # one value is written like this set; a blank tells them apart and changes nothing
         found = "{ " + found[1:]
     return found
+
+
+def written_set(levels: Sequence[Any]) -> str:
+    """These values as a set.
+
+    >>> written_set(["cook", "judge, retired", None])
+    '{cook,"judge, retired",NA}'
+    """
+    return "{" + ",".join(_element(level) for level in levels) + "}"
 
 
 def _element(level: Any) -> str:

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.geometry import Nested
+from equivoc.attributes.level_text import written, written_set
+from equivoc.data.columns import Column
 from equivoc.intruder.released_symbols import EVERYWHERE, Symbols
 from equivoc.intruder.symbol_reading import read_symbols
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from equivoc.data.columns import Column
+    from equivoc.attributes.attribute import Attribute
 
 Floats = NDArray[np.float64]
 
@@ -51,26 +54,34 @@ class ReleasedConfidential:
         return int(self.channel.shape[0]) - 1
 
 
-def read_confidential(column: Column, values: Floats, *, name: str) -> ReleasedConfidential:
-    """The released confidential ``column`` read against the domain ``values``.
+def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfidential:
+    """The released confidential ``column`` read against the attribute's domain.
 
     >>> import pyarrow as pa
     >>> from equivoc.data.columns import Encoder
     >>> released = Encoder("pay")
     >>> released.add(pa.array(["10", "24", "[20,30]", None]))
-    >>> found = read_confidential(released.column(), np.array([10.0, 20.0, 30.0]), name="pay")
+    >>> from equivoc.attributes.kinds import Number
+    >>> attribute, _ = Number("pay").resolve(pa.array([10.0, 20.0, 30.0]))
+    >>> found = read_confidential(released.column(), attribute)
     >>> found.channel.toarray()[found.groups].round(2).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.33, 0.5, 0.17]]
     """
     import pyarrow as pa
     from scipy.sparse import csr_array, eye_array, vstack
 
-    whole = np.array_equal(values, np.rint(values)) and np.abs(values).max() < 2**53
-    levels = pa.array(values.astype(np.int64) if whole else values)
-    symbols = read_symbols(column, levels, name=name, role="confidential column")
+    if attribute.numeric:
+        values = attribute.values
+        whole = np.array_equal(values, np.rint(values)) and np.abs(values).max() < 2**53
+        levels = pa.array(values.astype(np.int64) if whole else values)
+    else:
+        column = _with_groups_as_sets(column, attribute)
+        values, levels = np.arange(len(attribute), dtype=np.float64), attribute.labels
+    symbols = read_symbols(column, levels, name=attribute.name, role="confidential column")
     first, past = _held(symbols, values)
     missing = (symbols.lows == EVERYWHERE[0]) & (symbols.highs == EVERYWHERE[1])
-    missing = missing[symbols.starts[:-1]]
+    # A category that nobody in the original has tells nothing.
+    missing = missing[symbols.starts[:-1]] | symbols.invented
     table = _table(symbols, first, past, len(values))
     certain = (np.diff(table.indptr) == 1) & ~missing
     several = ~certain & ~missing
@@ -83,6 +94,24 @@ def read_confidential(column: Column, values: Floats, *, name: str) -> ReleasedC
     rows = [eye_array(len(values), format="csr"), table[np.flatnonzero(several)], csr_array(own[None, :])]
     channel = csr_array(vstack([row for row in rows if row.shape[0]], format="csr"))
     return ReleasedConfidential(symbols.codes, symbols.labels, group_of, channel)
+
+
+def _with_groups_as_sets(column: Column, attribute: Attribute) -> Column:
+    """The column without blanks around its texts, and with names of groups in a hierarchy as the set of their values."""
+    import pyarrow as pa
+
+    geometry, own = attribute.geometry, {written(label) for label in attribute.labels.to_pylist()}
+    sets: dict[str, str] = {}
+    for groups, labels in (
+        zip(geometry.groups, geometry.labels, strict=False) if isinstance(geometry, Nested) else ()
+    ):
+        for number, label in enumerate(labels):
+            members = attribute.labels.take(pa.array(np.flatnonzero(groups == number))).to_pylist()
+            sets.setdefault(label, written_set(members))
+    levels = [written(level) for level in column.levels.to_pylist()]
+    texts = [None if level is None else level.strip() for level in levels]
+    told = [text if text is None or text in own else sets.get(text, text) for text in texts]
+    return Column(pa.array(told, pa.large_string()), column.codes)
 
 
 def _held(symbols: Symbols, values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -71,7 +71,6 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
     effective = float(l_diversity(people, known=known, kind="entropy"))
     recursive = int(l_diversity(people, known=known, kind="recursive", c=RECURSIVE_C))
     share = alpha_k_anonymity(people, known=known).alpha
-    ordered = t_closeness(people, known=known)
     equal = t_closeness(people, known=known, distance="equal")
     given_away = int(classes.sizes[np.diff(classes.counts.indptr) == 1].sum())
     return [
@@ -107,18 +106,30 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
             f"In the worst class {share:.1%} of the people have the same {unit}: a bet on it wins that often; "
             "less is safer.",
         ),
-        Measure(
-            "t-closeness, ordered",
-            ordered,
-            f"In the worst class the values of {unit} lie {figure(ordered)} of the way across the domain from "
-            "everyone's (0: distributed alike; 1: at the other end); less is safer.",
-        ),
+        *_by_distance(people, classes),
         Measure(
             "t-closeness, equal",
             equal,
             f"In the worst class {equal:.1%} of the people would need another {unit} for it to be distributed like "
             "everyone's; less is safer.",
         ),
+    ]
+
+
+def _by_distance(people: Microdata, classes: Classes) -> list[Measure]:
+    """t-closeness by the distance that the attribute's values have: on the line, or in the hierarchy."""
+    attribute = people.attribute
+    if not attribute.ordered and attribute.geometry.width <= 1:
+        return []  # no distance but "the same or not"
+    moved = t_closeness(people, known=classes.known)
+    across = "of the way across the domain" if attribute.ordered else "of the way up the hierarchy"
+    return [
+        Measure(
+            f"t-closeness, {'ordered' if attribute.ordered else 'tree'}",
+            moved,
+            f"In the worst class the values of {attribute.name} lie {figure(moved)} {across} from everyone's "
+            "(0: distributed alike; 1: at the other end); less is safer.",
+        )
     ]
 
 

@@ -104,10 +104,14 @@ def _risks(posteriors: Posteriors, curves: Curves) -> list[Measure]:
     per_bit = reciprocal(curves.h0)
     order = np.argsort(per_bit, kind="stable")
     middle = float(per_bit[order][np.searchsorted(np.cumsum(sizes[order]), sizes.sum() / 2)])
-    spread = float(np.average(trottini_fienberg(posteriors), weights=sizes))
     most = float(np.log2(len(posteriors.values)))
     by_entropy = float(np.average(decreasing(curves.h0, most), weights=sizes))
     scale = "on a scale from 1 (certain) over 0.5 (as if the release told nothing) towards 0; less is safer."
+    variance = []
+    if posteriors.attribute.numeric:
+        spread = float(np.average(trottini_fienberg(posteriors), weights=sizes))
+        said = f"By the variance that is left to her, a random person's risk is {figure(spread)} {scale}"
+        variance.append(Measure("Trottini–Fienberg, variance", spread, said))
     return [
         Measure(
             "Oganian–Domingo-Ferrer",
@@ -119,11 +123,7 @@ def _risks(posteriors: Posteriors, curves: Curves) -> list[Measure]:
             )
             + f" infinite (she is certain) for {_certain(posteriors, curves)}; less is safer.",
         ),
-        Measure(
-            "Trottini–Fienberg, variance",
-            spread,
-            f"By the variance that is left to her, a random person's risk is {figure(spread)} {scale}",
-        ),
+        *variance,
         Measure(
             "Trottini–Fienberg, entropy",
             by_entropy,

@@ -142,7 +142,7 @@ def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[list[Floats], l
 
 def _original(people: Microdata, name: str) -> Floats | None:
     if name == people.confidential:
-        return people.values[people.codes]
+        return people.values[people.codes] if people.attribute.numeric else None
     levels = people.decode(name, np.arange(len(people.levels(name))))
     return _numbers(levels, people.key_codes(name), name)
 

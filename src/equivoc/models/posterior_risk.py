@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice
+from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 
 Floats = NDArray[np.float64]
@@ -59,6 +60,10 @@ def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") 
     values = posteriors.values
     if uncertainty == "entropy":
         return decreasing(posteriors.shannon(), float(np.log2(len(values))))
+    if not posteriors.attribute.numeric:
+        raise InputError(
+            f"categories such as {posteriors.attribute.name!r} have no variance; use uncertainty='entropy'."
+        )
     centred = values - values.mean()
     p = posteriors.probabilities
     mean = np.asarray(p @ centred)
@@ -66,6 +71,6 @@ def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") 
 
 
 def decreasing(uncertainty: Floats, without: float) -> Floats:
-    """1 / (1 + U/U₀); what rounding left of no uncertainty at all is none."""
+    """1 / (1 + U/U₀); uncertainties below the rounding threshold count as 0."""
     found = np.where(uncertainty < CERTAIN * without, 0.0, uncertainty)
     return np.ones(len(found)) if without == 0 else 1.0 / (1.0 + found / without)

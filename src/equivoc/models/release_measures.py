@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from equivoc.attributes.kinds import Categories, Kind, Number
 from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
@@ -40,11 +40,11 @@ def release_measures(people: Microdata, release: Release, classes: Classes) -> l
 def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list[Measure]:
     """The measures of the released table by itself: all, or k alone where its confidential values are no numbers."""
     people, known = table.people, classes.known
-    domain = _domain(table)
-    if domain is None:
+    kind = _kind(table)
+    if kind is None:
         sizes = crossed.released[crossed.released > 0]
         return [class_size(int(sizes.min()), known, int(np.count_nonzero(sizes == 1)))]
-    released = Microdata(table.frame, confidential=people.confidential, keys=known, domain=domain)
+    released = Microdata(table.frame, confidential=kind, keys=known)
     own = released.classes(known)
     rows = file_measures(released, own)
     if table.rows < len(people) and (crossed.released <= crossed.original).all():
@@ -52,17 +52,22 @@ def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list
     return rows
 
 
-def _domain(table: ReleasedTable) -> NDArray[np.float64] | None:
-    """The original's domain and what was released besides; None if that is not numbers throughout."""
+def _kind(table: ReleasedTable) -> Kind | None:
+    """What the released confidential values are: with the original's domain and what was released besides.
+
+    None if some are missing, or no numbers where the original has numbers.
+    """
     name = table.people.confidential
     column = table.columns.get(name)
     if column is None or column.levels.null_count:
         return None
+    if not table.people.attribute.numeric:
+        return Categories(name)
     try:
         found = as_numbers(column.levels, name=name)
     except InputError:  # dates, say
         return None
-    return None if isinstance(found, Misfit) else np.union1d(table.people.values, found)
+    return None if isinstance(found, Misfit) else Number(name, domain=np.union1d(table.people.values, found))
 
 
 def _matches(crossed: Crossing, records: int) -> list[Measure]:

@@ -14,7 +14,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.geometric_mechanism import check_epsilon, with_noise
-from equivoc.techniques.technique import Randomness, Technique
+from equivoc.techniques.technique import Randomness, Technique, check_order
 
 Floats = NDArray[np.float64]
 MOST_VALUES = 4096
@@ -50,6 +50,7 @@ class GeometricNoise(Technique):
     def release(self, people: Microdata, rng: Randomness = None) -> PrivateValues:
         """Draw the noise."""
         check_people("people", people)
+        check_order(self.name, people, "so noise cannot move a value up or down")
         size = len(people.values)
         if size > MOST_VALUES:
             raise InputError(

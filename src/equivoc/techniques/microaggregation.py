@@ -16,7 +16,7 @@ from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.techniques.aggregation_groups import fast_groups, mdav_groups, optimal_groups
 from equivoc.techniques.group_order import order_channel
 from equivoc.techniques.group_sums import sum_channel
-from equivoc.techniques.technique import Randomness, Technique, checked_columns, columns_of
+from equivoc.techniques.technique import Randomness, Technique, check_numbers, checked_columns, columns_of
 
 _METHODS = ("optimal", "mdav", "fast")
 _INTRUDERS = ("sum", "order")
@@ -82,6 +82,8 @@ class Microaggregation(Technique):
         """Form the groups and average; nothing is random."""
         check_people("people", people)
         names = columns_of(self.name, people, self.on)
+        if people.confidential in names:
+            check_numbers(self.name, people, "which have no mean")
         if self.size > len(people):
             raise InputError(
                 f"microaggregation: size is {self.size} but there are only {len(people)} records."

@@ -16,7 +16,7 @@ from equivoc.intruder.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
 from equivoc.intruder.release import GroupedRelease
 from equivoc.memory import check_memory
-from equivoc.techniques.technique import Randomness, Technique, generator
+from equivoc.techniques.technique import Randomness, Technique, check_order, generator
 
 Edge = Literal["clip", "wrap", "extend"]
 MOST_PERCENT = 1_000_000
@@ -57,6 +57,7 @@ class NoiseAddition(Technique):
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyRecords | NoisyIntervals:
         """Draw the noise, key by key and then for the confidential value."""
         check_people("people", people)
+        check_order(self.name, people, "so noise cannot move a value up or down")
         random = generator(rng)
         noises = {key: self._noise(people.levels(key)) for key in people.keys}
         own = self._noise(people.values.tolist())

@@ -15,7 +15,7 @@ from equivoc.intruder.release import GroupedRelease
 from equivoc.queries.candidates import candidate_span
 from equivoc.queries.exact_posterior import block_posteriors
 from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
-from equivoc.techniques.technique import Randomness, Technique, generator
+from equivoc.techniques.technique import Randomness, Technique, check_numbers, generator
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class QueryRestriction(Technique):
     def release(self, people: Microdata, rng: Randomness = None) -> AnsweredQueries:
         """Draw the order and answer every query."""
         check_people("people", people)
+        check_numbers(self.name, people, "which have no sum")
         n = len(people)
         if self.size > n:
             raise InputError(f"query-restriction: size is {self.size} but there are only {n} records.")

@@ -114,7 +114,7 @@ class ReleasedFile(Technique):
                 )
                 most = most_nulls(nulls, records=len(people), released=len(columns[key].codes))
                 keys[key] = read_symbols(columns[key], levels, name=key, role="key", most_nulls=most)
-            confidential = read_confidential(columns[name], people.values, name=name)
+            confidential = read_confidential(columns[name], people.attribute)
         except InputError as mistake:
             raise InputError(f"the released file cannot be used: {mistake}") from None
         return FileRelease(people, self.matching, keys, confidential)

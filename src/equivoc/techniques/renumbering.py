@@ -12,6 +12,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.inversion import DENSE_CELLS, sparse_channel
 from equivoc.intruder.linked_release import ReleasedColumn, unchanged
+from equivoc.techniques.technique import check_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +39,7 @@ def levels_as_numbers(technique: str, people: Microdata, name: str) -> Floats:
     import pyarrow as pa
 
     if name == people.confidential:
+        check_numbers(technique, people, "which cannot be rounded or cut off")
         return people.values
     levels = people.decode(name, np.arange(len(people.levels(name)))).drop_null()
     if not len(levels):

@@ -13,7 +13,14 @@ from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.rank_moves import rank_moves
-from equivoc.techniques.technique import Randomness, Technique, checked_columns, columns_of, generator
+from equivoc.techniques.technique import (
+    Randomness,
+    Technique,
+    check_order,
+    checked_columns,
+    columns_of,
+    generator,
+)
 
 _MOST_LEVELS = 2**13
 
@@ -61,6 +68,8 @@ class Swapping(Technique):
         """Draw the pairs, column by column, and exchange."""
         check_people("people", people)
         names = columns_of(self.name, people, self.on)
+        if self.window is not None and people.confidential in names:
+            check_order(self.name, people, "so a window of ranks means nothing")
         random = generator(rng)
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
         for name in names:

@@ -82,6 +82,26 @@ def generator(rng: Randomness) -> np.random.Generator:
 
 
 WORDS = ("confidential", "keys", "all")
+
+
+def check_numbers(technique: str, people: Microdata, why: str) -> None:
+    """InputError unless the confidential attribute holds numbers."""
+    if not people.attribute.numeric:
+        raise InputError(
+            f"{technique}: {people.confidential!r} holds categories, {why}; choose a technique that keeps or hides "
+            "values, such as sampling, swapping or pram."
+        )
+
+
+def check_order(technique: str, people: Microdata, why: str) -> None:
+    """InputError unless the values of the confidential attribute have an order."""
+    if not people.attribute.ordered:
+        raise InputError(
+            f"{technique}: {people.confidential!r} holds categories without an order, {why}; give their order "
+            "(Ordered), or choose another technique, such as sampling, swapping or pram."
+        )
+
+
 Columns = str | tuple[str, ...]
 """Which columns a technique changes: "confidential", "keys", "all", or columns by name."""
 

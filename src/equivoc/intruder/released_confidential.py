@@ -97,7 +97,7 @@ def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfident
 
 
 def _with_groups_as_sets(column: Column, attribute: Attribute) -> Column:
-    """The column without blanks around its texts, and with names of groups in a hierarchy as the set of their values."""
+    """The column with texts stripped of blanks, and with a group of the hierarchy written as the set of its values."""
     import pyarrow as pa
 
     geometry, own = attribute.geometry, {written(label) for label in attribute.labels.to_pylist()}

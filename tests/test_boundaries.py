@@ -14,7 +14,6 @@ LAYERS = (
     (
         "arguments",
         "csv_output",
-        "drawing",
         "errors",
         "files",
         "memory",
@@ -23,11 +22,13 @@ LAYERS = (
         "plain_text",
         "version",
     ),
+    ("charts",),
     ("measure",),
     ("attributes",),
     ("data", "engines", "datasets"),
     ("intruder",),
     ("techniques", "models", "queries"),
+    ("assessment",),
     ("study",),
     ("report",),
     ("cli", "app"),
@@ -35,7 +36,7 @@ LAYERS = (
 """From the lowest to the highest; a package may import itself and what lies in lower layers."""
 SIDEWAYS = {("data", "engines"), ("datasets", "data"), ("techniques", "queries")}
 """The first of these may import the second, which lies in the same layer."""
-WAY_OUT = {("equivoc.study.way_out", "report")}
+WAY_OUT = {("equivoc.assessment.report_methods", "report")}
 """The one module that looks up, when a result is asked for its report, and where to."""
 ANYTHING = {"__init__", "__main__", "demo"}
 """Top-level modules that may import whatever they like."""
@@ -114,8 +115,8 @@ def test_modules_are_found() -> None:
         ("equivoc.errors", "import equivoc.measure"),
         ("equivoc.techniques.sampling", "from equivoc.models import truta"),
         ("equivoc.newcomer.room", "from equivoc.errors import InputError"),
-        ("equivoc.study.assess", "def f():\n    from equivoc.report.page import write_report"),
-        ("equivoc.study.way_out", "from equivoc.cli.app import app"),
+        ("equivoc.assessment.assessment", "def f():\n    from equivoc.report.page import write_report"),
+        ("equivoc.assessment.report_methods", "from equivoc.cli.app import app"),
     ],
 )
 def test_a_wrong_import_is_seen(module: str, source: str) -> None:
@@ -132,7 +133,7 @@ def test_a_wrong_import_is_seen(module: str, source: str) -> None:
         ("equivoc.measure.curve", "from .entropy import entropy_at\nimport numpy as np"),
         ("equivoc.report.page", "from equivoc.study.store import Store"),
         ("equivoc.demo", "import equivoc.cli.app"),
-        ("equivoc.study.way_out", "def f():\n    from equivoc.report.page import write_report"),
+        ("equivoc.assessment.report_methods", "def f():\n    from equivoc.report.page import write_report"),
     ],
 )
 def test_a_right_import_passes(module: str, source: str) -> None:

@@ -15,27 +15,27 @@ from equivoc.version import __version__
 
 if TYPE_CHECKING:
     from equivoc import datasets, models
+    from equivoc.assessment.assessment import Assessment, assess
+    from equivoc.assessment.budget import Budget, budget
     from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.entropy import entropy_at
     from equivoc.measure.many import Curves, curves
     from equivoc.models.measures import measures
-    from equivoc.study.assess import Assessment, assess
-    from equivoc.study.budget import Budget, budget
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
-    from equivoc.techniques.generalisation import Generalisation
-    from equivoc.techniques.geometric_noise import GeometricNoise
-    from equivoc.techniques.microaggregation import Microaggregation
+    from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
+    from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
+    from equivoc.techniques.generalisation.generalisation import Generalisation
+    from equivoc.techniques.microaggregation.microaggregation import Microaggregation
     from equivoc.techniques.noise_addition import NoiseAddition
-    from equivoc.techniques.noisy_table import NoisyTable
-    from equivoc.techniques.pram import PRAM
+    from equivoc.techniques.pram.pram import PRAM
     from equivoc.techniques.query_restriction import QueryRestriction
     from equivoc.techniques.released_file import ReleasedFile
     from equivoc.techniques.rounding import Rounding
     from equivoc.techniques.sampling import Sampling
-    from equivoc.techniques.suppression import Suppression
-    from equivoc.techniques.swapping import Swapping
+    from equivoc.techniques.suppression.suppression import Suppression
+    from equivoc.techniques.swapping.swapping import Swapping
     from equivoc.techniques.top_bottom_coding import TopBottomCoding
     from equivoc.techniques.unprotected import Unprotected
 
@@ -54,23 +54,23 @@ _HOMES = {
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
     "ReleasedFile": "equivoc.techniques.released_file",
-    "Generalisation": "equivoc.techniques.generalisation",
-    "Suppression": "equivoc.techniques.suppression",
-    "GeometricNoise": "equivoc.techniques.geometric_noise",
-    "NoisyTable": "equivoc.techniques.noisy_table",
-    "PRAM": "equivoc.techniques.pram",
+    "Generalisation": "equivoc.techniques.generalisation.generalisation",
+    "Suppression": "equivoc.techniques.suppression.suppression",
+    "GeometricNoise": "equivoc.techniques.differential_privacy.geometric_noise",
+    "NoisyTable": "equivoc.techniques.differential_privacy.noisy_table",
+    "PRAM": "equivoc.techniques.pram.pram",
     "Rounding": "equivoc.techniques.rounding",
     "TopBottomCoding": "equivoc.techniques.top_bottom_coding",
-    "Swapping": "equivoc.techniques.swapping",
-    "Microaggregation": "equivoc.techniques.microaggregation",
+    "Swapping": "equivoc.techniques.swapping.swapping",
+    "Microaggregation": "equivoc.techniques.microaggregation.microaggregation",
     "Number": "equivoc.attributes.kinds",
     "Ordered": "equivoc.attributes.kinds",
     "Categories": "equivoc.attributes.kinds",
     "Tree": "equivoc.attributes.kinds",
-    "Assessment": "equivoc.study.assess",
-    "assess": "equivoc.study.assess",
-    "Budget": "equivoc.study.budget",
-    "budget": "equivoc.study.budget",
+    "Assessment": "equivoc.assessment.assessment",
+    "assess": "equivoc.assessment.assessment",
+    "Budget": "equivoc.assessment.budget",
+    "budget": "equivoc.assessment.budget",
     "Study": "equivoc.study.study",
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from equivoc.assessment.assessment import assess
+from equivoc.charts.curve import curve_chart
+from equivoc.charts.drawing import save_chart
 from equivoc.cli.streams import prepare_streams
 from equivoc.datasets import people as shipped
-from equivoc.drawing import save_chart
 from equivoc.files import new_folder
-from equivoc.measure.chart import curve_chart
 from equivoc.measure.curve import curve
 from equivoc.number_format import bits, exact, figure, probability
-from equivoc.study.assess import assess
 from equivoc.techniques.sampling import Sampling
 
 

@@ -10,14 +10,14 @@ import pytest
 from scipy import stats
 
 from equivoc.errors import InputError
-from equivoc.intruder.binomial_noise import (
+from equivoc.intruder.channel.binomial_noise import (
     amplitude,
     draw,
     interval_channel,
     released_size,
     transition,
 )
-from equivoc.intruder.inversion import channel
+from equivoc.intruder.channel.inversion import channel
 
 EDGES = ("clip", "wrap", "extend")
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from equivoc.errors import InputError
 from equivoc.intruder import key_linkage, linkage_walk
-from equivoc.intruder.binomial_noise import draw, released_size, transition
-from equivoc.intruder.coded_file import CodedFile, Unchanged
-from equivoc.intruder.inversion import channel
-from equivoc.intruder.key_linkage import linkage, sweep
+from equivoc.intruder.channel.binomial_noise import draw, released_size, transition
+from equivoc.intruder.channel.inversion import channel
+from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
+from equivoc.intruder.linkage.key_linkage import linkage, sweep
 
 EDGES = ("clip", "wrap", "extend")
 
@@ -348,7 +348,7 @@ def test_bad_questions_are_refused_at_the_call(ask, says):
 
 def test_importing_loads_neither_compiler_nor_scipy():
     code = (
-        "import sys, equivoc, equivoc.intruder.binomial_noise, equivoc.intruder.key_linkage;"
+        "import sys, equivoc, equivoc.intruder.channel.binomial_noise, equivoc.intruder.linkage.key_linkage;"
         "print(sorted({'numba', 'scipy'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -19,7 +19,7 @@ from equivoc.models.identification import (
     marketer_risk,
     prosecutor_risk,
 )
-from equivoc.models.presence import DeltaPresence, delta_presence
+from equivoc.models.presence_bounds import DeltaPresence, delta_presence
 from tests.models.tables import Rows, households, microdata, tables
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.models.nearest_records import spruill
+from equivoc.models.spruill_share import spruill
 from tests.models.released import Given, Record, files, given, microdata
 
 

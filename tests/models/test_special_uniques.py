@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.models import special_uniques, special_uniques_kernels
-from equivoc.models.special_uniques import SpecialUniques, dis_suda, msu_score, suda
+from equivoc.models.suda_scores import SpecialUniques, dis_suda, msu_score, suda
 from tests.models.tables import Rows, households, microdata, tables
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import equivoc as eq
-from equivoc.study.budget import least_entropy, most_hit
+from equivoc.assessment.budget import least_entropy, most_hit
 
 EPSILONS = [0.2, 2.0, 20.0]
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.truth import DOUBT
+from equivoc.assessment.truth import DOUBT
 
 PEOPLE = pd.DataFrame(
     {

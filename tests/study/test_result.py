@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import equivoc as eq
-from equivoc.measure.chart import COLOURS
+from equivoc.charts.curve import COLOURS
 from equivoc.study.result import MEASURES, StudyResult
 
 COLUMNS = ["technique", "parameters", "known_size", "replicate", *MEASURES, "seconds"]

@@ -21,17 +21,17 @@ import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.intruder import posteriors
 from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.techniques.generalisation import Generalisation
-from equivoc.techniques.geometric_noise import GeometricNoise
-from equivoc.techniques.microaggregation import Microaggregation
+from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
+from equivoc.techniques.differential_privacy.noisy_table import NoisyCounts, NoisyTable
+from equivoc.techniques.generalisation.generalisation import Generalisation
+from equivoc.techniques.microaggregation.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
-from equivoc.techniques.noisy_table import NoisyCounts, NoisyTable
-from equivoc.techniques.pram import PRAM
+from equivoc.techniques.pram.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
-from equivoc.techniques.suppression import Suppression
-from equivoc.techniques.swapping import Swapping
+from equivoc.techniques.suppression.suppression import Suppression
+from equivoc.techniques.swapping.swapping import Swapping
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.queries.even_grids import even_grid
-from equivoc.techniques.group_order import order_channel
-from equivoc.techniques.group_sums import sum_channel
-from equivoc.techniques.microaggregation import Microaggregation
+from equivoc.techniques.microaggregation.microaggregation import Microaggregation
+from equivoc.techniques.microaggregation.order_intruder import order_channel
+from equivoc.techniques.microaggregation.sum_intruder import sum_channel
 
 
 def released(pays, domain, **parameters):

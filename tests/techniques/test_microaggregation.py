@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.techniques.microaggregation import Microaggregation
+from equivoc.techniques.microaggregation.microaggregation import Microaggregation
 from equivoc.techniques.unprotected import Unprotected
 
 AGES, PAYS = [20, 21, 24], [10, 20, 40]

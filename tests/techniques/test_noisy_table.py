@@ -12,7 +12,7 @@ from scipy import stats
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.techniques.noisy_table import NoisyTable, expected_counts
+from equivoc.techniques.differential_privacy.noisy_table import NoisyTable, expected_counts
 
 
 def few() -> Microdata:

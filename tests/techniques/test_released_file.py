@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.intruder import posteriors, record_tree_kernels
-from equivoc.intruder.match_weights import MatchWeights
+from equivoc.intruder.files.match_weights import MatchWeights
 from tests.techniques import linked_by_hand as by_hand
 from tests.techniques.linked_by_hand import KEYS, LEVELS, PAYS, SYMBOLS
 

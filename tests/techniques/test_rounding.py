@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder import inversion
+from equivoc.intruder.channel import inversion
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from tests.techniques.calibration import p_value

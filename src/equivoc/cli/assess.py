@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equivoc.charts.drawing import check_drawing, save_chart
 from equivoc.cli.people_options import AssessmentOptions, EscapeOption, with_options
 from equivoc.cli.waiting import waiting
 from equivoc.csv_output import write_csv
-from equivoc.drawing import check_drawing, save_chart
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, new_folder, replacing
 
 if TYPE_CHECKING:
-    from equivoc.study.assess import Assessment
+    from equivoc.assessment.assessment import Assessment
 
 
 @with_options(AssessmentOptions)

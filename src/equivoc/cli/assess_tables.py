@@ -12,7 +12,7 @@ from equivoc.number_format import amount, bits, counted, figure, probability
 from equivoc.report.riskiest import riskiest_classes
 
 if TYPE_CHECKING:
-    from equivoc.study.assess import Assessment
+    from equivoc.assessment.assessment import Assessment
 
 RISKIEST = 8
 

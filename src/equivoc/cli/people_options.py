@@ -16,8 +16,8 @@ from equivoc.cli.technique_files import technique_files
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
+    from equivoc.assessment.assessment import Assessment
     from equivoc.data.microdata import Microdata
-    from equivoc.study.assess import Assessment
     from equivoc.techniques.technique import Technique
 
 NOTHING = "none"
@@ -138,7 +138,7 @@ class AssessmentOptions(ReleaseOptions):
 
     def assessment(self) -> Assessment:
         """The assessment; what is wrong with the words is said before a file is read."""
-        from equivoc.study.assess import assess
+        from equivoc.assessment.assessment import assess
 
         chosen = self.chosen()
         tolerances = None if self.eps is None else numbers("--eps", self.eps)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from equivoc.charts.drawing import check_drawing
 from equivoc.cli.people_options import AssessmentOptions, with_options
 from equivoc.cli.waiting import waiting
-from equivoc.drawing import check_drawing
 from equivoc.files import check_outputs, replacing
 
 

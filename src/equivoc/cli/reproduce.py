@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equivoc.charts.drawing import check_drawing, save_chart
 from equivoc.cli.people_options import EscapeOption
 from equivoc.csv_output import write_csv
-from equivoc.drawing import check_drawing, save_chart
 from equivoc.files import check_outputs
 from equivoc.number_format import bits, figure
 
@@ -93,7 +93,7 @@ def _outputs(folder: Path) -> list[Path]:
 def _write(done: StudyResult, judged: list[Claim], folder: Path, *, escape: bool) -> list[Path]:
     import pandas as pd
 
-    from equivoc.measure.chart import curve_chart
+    from equivoc.charts.curve import curve_chart
     from equivoc.measure.curve import curve
     from equivoc.study.reproduction import noise_figure
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equivoc.charts.drawing import check_drawing, save_chart
 from equivoc.cli.people_options import EscapeOption
 from equivoc.cli.technique_files import technique_files
 from equivoc.csv_output import write_csv
-from equivoc.drawing import check_drawing, save_chart
 from equivoc.files import check_outputs
 from equivoc.number_format import figure
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.columns import fixed
+from equivoc.data.reading.columns import fixed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from equivoc.data.cells import Cells, Split
+    from equivoc.data.counting.cells import Cells, Split
+    from equivoc.data.counting.wide_cells import WideCells
     from equivoc.data.microdata import Microdata
-    from equivoc.data.wide_cells import WideCells
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Classes:
     @cached_property
     def of_record(self) -> NDArray[np.int32]:
         """The class of every record, in the records' order."""
-        from equivoc.data.members import class_of_records
+        from equivoc.data.counting.class_of_records import class_of_records
 
         columns = [self.people.key_codes(name) for name in self.known]
         return fixed(class_of_records(self.key_codes, columns, len(self.people)))

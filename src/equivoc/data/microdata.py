@@ -16,19 +16,19 @@ from equivoc.attributes import numbers
 from equivoc.attributes.attribute import Attribute
 from equivoc.attributes.geometry import Nested
 from equivoc.attributes.kinds import Kind, as_kinds
-from equivoc.data.cells import Cells, count_cells
 from equivoc.data.classes import Classes
-from equivoc.data.columns import fixed
-from equivoc.data.lattice import lattice
-from equivoc.data.records import open_records
+from equivoc.data.counting.cells import Cells, count_cells
+from equivoc.data.counting.lattice import lattice
+from equivoc.data.reading.columns import fixed
+from equivoc.data.reading.records import open_records
+from equivoc.data.reading.tables import open_table
 from equivoc.data.roles import checked_roles, checked_weights, nearest, place_attribute
-from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from equivoc.data.wide_cells import WideCells
+    from equivoc.data.counting.wide_cells import WideCells
 
 
 Confidential = str | Kind | Sequence[str | Kind]
@@ -335,7 +335,7 @@ class Microdata:
     ) -> Iterator[Classes]:
         """The classes for every subset of the keys with ``min_size`` to ``max_size`` members, finest first.
 
-        One pass over the data serves all of them (see `equivoc.data.lattice`). Each subset comes once, its
+        One pass over the data serves all of them (see `equivoc.data.counting.lattice`). Each subset comes once, its
         keys in the order of ``.known``: those with most levels first. With ``values``, these codes are
         counted instead of the confidential ones.
         """

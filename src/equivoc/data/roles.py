@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from equivoc.attributes import numbers
 from equivoc.attributes.attribute import Attribute
 from equivoc.attributes.kinds import Kind
-from equivoc.data.columns import fixed
-from equivoc.data.records import Records
-from equivoc.data.tables import Table
+from equivoc.data.reading.columns import fixed
+from equivoc.data.reading.records import Records
+from equivoc.data.reading.tables import Table
 from equivoc.engines.csv_file import CsvFile
 from equivoc.errors import InputError
 

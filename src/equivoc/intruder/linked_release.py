@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.lattice import largest_size
-from equivoc.intruder.coded_file import CodedFile, Unchanged
-from equivoc.intruder.key_linkage import linkage, sweep
+from equivoc.data.counting.lattice import largest_size
+from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
+from equivoc.intruder.linkage.key_linkage import linkage, sweep
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import GroupedRelease, Release
 

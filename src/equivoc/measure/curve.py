@@ -127,12 +127,12 @@ class Curve:
 
     def plot(self) -> altair.Chart:
         """H(ε) as a step chart (of a curve with a tolerance: its lower bound); ``.save("x.png")`` works offline."""
-        from equivoc.measure.chart import curve_chart
+        from equivoc.charts.curve import curve_chart
 
         return curve_chart({"": self})
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from equivoc.measure.chart import notebook_display
+        from equivoc.charts.curve import notebook_display
 
         return notebook_display(self.plot())
 

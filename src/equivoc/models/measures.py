@@ -12,8 +12,8 @@ from equivoc.intruder.release import Release
 from equivoc.measure.many import Curves
 from equivoc.models.file_measures import Measure, compared_measures, file_measures
 from equivoc.models.known_classes import Known, known_classes
+from equivoc.models.oganian_trottini import CERTAIN, decreasing, reciprocal, trottini_fienberg
 from equivoc.models.phrases import listed, part
-from equivoc.models.posterior_risk import CERTAIN, decreasing, reciprocal, trottini_fienberg
 from equivoc.models.release_measures import release_measures
 from equivoc.number_format import bits, figure
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
-from equivoc.data.members import class_of_records
+from equivoc.data.counting.class_of_records import class_of_records
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.cells import count_cells
-from equivoc.data.columns import Column, Encoder, positions
+from equivoc.data.counting.cells import count_cells
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.data.tables import open_table
+from equivoc.data.reading.columns import Column, Encoder, positions
+from equivoc.data.reading.tables import open_table
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.assessment.budget import budget as budgets
+from equivoc.assessment.budget import can_be_budgeted
 from equivoc.measure.many import Curves, curves
 from equivoc.models.measures import measure_rows
 from equivoc.report import wording
@@ -20,12 +22,10 @@ from equivoc.report.bounds import Bounds, shown_bounds
 from equivoc.report.knowledge import risk_by_knowledge
 from equivoc.report.plain import plain
 from equivoc.report.riskiest import riskiest_classes
-from equivoc.study.budget import budget as budgets
-from equivoc.study.budget import can_be_budgeted
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
-    from equivoc.study.assess import Assessment
+    from equivoc.assessment.assessment import Assessment
 
 Floats = NDArray[np.float64]
 MOST_TOLERANCES = 65

@@ -11,7 +11,7 @@ import numpy as np
 from equivoc.measure.many import Curves, curves
 
 if TYPE_CHECKING:
-    from equivoc.study.assess import Assessment
+    from equivoc.assessment.assessment import Assessment
 
 MOST_KEYS = 6
 """Up to so many known keys, every subset is measured; beyond: none, each alone, and all."""

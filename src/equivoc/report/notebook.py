@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from equivoc.assessment.assessment import Assessment
 from equivoc.models.phrases import listed
 from equivoc.number_format import amount, figure, probability
-from equivoc.study.assess import Assessment
 
 
 def notebook_summary(result: Any) -> str:

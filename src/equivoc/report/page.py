@@ -21,14 +21,14 @@ import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from equivoc.drawing import check_drawing
+from equivoc.assessment.assessment import Assessment
+from equivoc.charts.drawing import check_drawing
+from equivoc.charts.report import assessment_figures
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, replacing
 from equivoc.number_format import amount, bits, figure, probability
 from equivoc.report.facts import assessment_facts
-from equivoc.report.figures import assessment_figures
 from equivoc.report.study_facts import StudyResult, study_facts
-from equivoc.study.assess import Assessment
 
 CHART_CONFIG = {
     "background": "transparent",

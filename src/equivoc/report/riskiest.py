@@ -9,7 +9,7 @@ import numpy as np
 from equivoc.report.bounds import FEWEST_PEOPLE
 
 if TYPE_CHECKING:
-    from equivoc.study.assess import Assessment
+    from equivoc.assessment.assessment import Assessment
 
 
 def riskiest_classes(result: Assessment, most: int, *, record_values: bool) -> dict[str, Any]:

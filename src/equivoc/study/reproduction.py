@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from equivoc.charts.curve import COLOURS
+from equivoc.charts.drawing import drawable
 from equivoc.data.microdata import Microdata
 from equivoc.datasets import people as shipped_people
 from equivoc.datasets import read_pums
-from equivoc.drawing import drawable
-from equivoc.measure.chart import COLOURS
 from equivoc.study.study import Study
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.query_restriction import QueryRestriction

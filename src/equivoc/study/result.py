@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from equivoc.assessment.report_methods import Reported
 from equivoc.number_format import figure
 from equivoc.study.cell import CellResult, Figures
 from equivoc.study.fingerprint import Facts
 from equivoc.study.store import open_to_read, study_folder
-from equivoc.study.way_out import Reported
 
 if TYPE_CHECKING:
     import altair
@@ -125,7 +125,7 @@ class StudyResult(Reported):
         ``per="class"`` draws the paper's averages, ``per="record"`` a random person's. The bands reach 1.96 standard
         errors to both sides. ``.save("x.png")`` and ``"x.svg"`` work offline.
         """
-        from equivoc.study.figure import study_chart
+        from equivoc.charts.study import study_chart
 
         return study_chart(self.summary(), confidential=self.made_of["data"]["confidential"], per=per)
 

@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.binomial_noise import amplitude, draw, interval_channel, released_size, transition
-from equivoc.intruder.inversion import channel
+from equivoc.intruder.channel.binomial_noise import (
+    amplitude,
+    draw,
+    interval_channel,
+    released_size,
+    transition,
+)
+from equivoc.intruder.channel.inversion import channel
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
 from equivoc.intruder.release import GroupedRelease
 from equivoc.memory import check_memory

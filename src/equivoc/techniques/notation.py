@@ -9,18 +9,18 @@ from typing import Any
 
 from equivoc.errors import InputError
 from equivoc.quoted_words import is_quoted, split_words, unquoted
-from equivoc.techniques.generalisation import Generalisation
-from equivoc.techniques.geometric_noise import GeometricNoise
-from equivoc.techniques.microaggregation import Microaggregation
+from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
+from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
+from equivoc.techniques.generalisation.generalisation import Generalisation
+from equivoc.techniques.microaggregation.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
-from equivoc.techniques.noisy_table import NoisyTable
-from equivoc.techniques.pram import PRAM
+from equivoc.techniques.pram.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
-from equivoc.techniques.suppression import Suppression
-from equivoc.techniques.swapping import Swapping
+from equivoc.techniques.suppression.suppression import Suppression
+from equivoc.techniques.swapping.swapping import Swapping
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected

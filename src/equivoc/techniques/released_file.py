@@ -13,13 +13,13 @@ import numpy as np
 
 from equivoc.arguments import check_choice
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.data.records import held_columns
+from equivoc.data.reading.records import held_columns
+from equivoc.data.reading.tables import open_table
 from equivoc.data.roles import checked_roles
-from equivoc.data.tables import open_table
 from equivoc.errors import InputError
-from equivoc.intruder.file_release import MATCHINGS, FileRelease
-from equivoc.intruder.released_confidential import read_confidential
-from equivoc.intruder.symbol_reading import read_symbols
+from equivoc.intruder.files.file_release import MATCHINGS, FileRelease
+from equivoc.intruder.files.released_confidential import read_confidential
+from equivoc.intruder.files.symbol_reading import read_symbols
 from equivoc.quoted_words import quoted
 from equivoc.techniques.technique import Randomness, Technique, beside
 

@@ -12,7 +12,7 @@ from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.techniques.renumbering import Floats, Shown, levels_as_numbers, renumbered
+from equivoc.techniques.generalisation.renumbering import Floats, Shown, levels_as_numbers, renumbered
 from equivoc.techniques.technique import (
     Columns,
     Randomness,

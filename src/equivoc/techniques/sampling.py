@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.inversion import DENSE_CELLS
+from equivoc.intruder.channel.inversion import DENSE_CELLS
 from equivoc.intruder.release import GroupedRelease
 from equivoc.techniques.technique import Randomness, Technique, generator
 

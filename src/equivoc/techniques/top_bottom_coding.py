@@ -11,7 +11,7 @@ from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.techniques.renumbering import Shown, levels_as_numbers, renumbered
+from equivoc.techniques.generalisation.renumbering import Shown, levels_as_numbers, renumbered
 from equivoc.techniques.technique import (
     Columns,
     Randomness,

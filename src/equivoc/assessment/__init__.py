@@ -1,0 +1,1 @@
+"""One release assessed: every figure computed once."""

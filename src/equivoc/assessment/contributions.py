@@ -1,0 +1,38 @@
+"""Which attribute gives people away: each key's share of the bits that an intruder gains."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from equivoc.intruder.release import Release
+
+if TYPE_CHECKING:
+    pass
+
+
+def contributions(release: Release, known: tuple[str, ...]) -> dict[str, float]:
+    """Shapley values, in bits: the average over all orders of learning the keys of what each one takes away.
+
+    With h(S) the mean H0 of a random person when the keys S are known, key a of the k keys contributes
+
+        Σ over S without a of [h(S) − h(S ∪ {a})] / (k · C(k − 1, |S|)).
+
+    They sum to h(∅) − h(known): all the bits that knowing the keys takes away. More is riskier.
+    """
+    h = {}
+    for size in range(len(known) + 1):
+        for subset in combinations(known, size):
+            found = release.posteriors(list(subset))
+            h[frozenset(subset)] = float(np.average(found.shannon(), weights=found.sizes))
+    k = len(known)
+    return {
+        key: sum(
+            (bits - h[others | {key}]) / (k * comb(k - 1, len(others)))
+            for others, bits in h.items()
+            if key not in others
+        )
+        for key in known
+    }

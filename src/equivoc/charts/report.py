@@ -1,0 +1,179 @@
+"""The facts as pictures: Altair charts, made from facts alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from equivoc.charts.budget import budget_chart
+from equivoc.charts.curve import COLOURS
+from equivoc.charts.drawing import drawable
+from equivoc.number_format import amount
+
+RELEASE, UNPROTECTED, PRIOR = "this release", "published as it is", "without the release"
+LINES = (RELEASE, PRIOR, UNPROTECTED)
+LINE_COLOURS = [COLOURS[0], COLOURS[2], COLOURS[1]]
+WIDTH = 748
+HALF = 335
+Chart = Any  # altair.Chart, LayerChart or HConcatChart: its own types say less
+LONGEST = 40
+"""Characters of a name in a chart's title."""
+
+
+def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
+    """The charts of an assessment by name; one that would be empty is left out."""
+    charts = {"curve": curve_figure(facts), "people": people_figure(facts)}
+    if len(facts["knowledge"]["sizes"]) > 1:
+        charts["knowledge"] = knowledge_figure(facts)
+    if facts["contributions"]:
+        charts["contributions"] = contribution_figure(facts)
+    if facts["budget"]:
+        charts["budget"] = budget_chart(facts["budget"], unit=_unit(facts), width=HALF)
+    return charts
+
+
+def curve_figure(facts: dict[str, Any]) -> Chart:
+    """H(ε) of the average person, beside the prior's and the unprotected file's."""
+    curve = facts["curve"]
+    rows = [
+        {"line": line, "eps": eps, "bits": bits}
+        for line, values in zip(LINES, (curve["release"], curve["prior"], curve["unprotected"]), strict=True)
+        for eps, bits in zip(curve["eps"], values, strict=True)
+    ]
+    few = alt.Axis(tickCount=10, labelFlush=False)
+    return (
+        alt.Chart({"values": rows})
+        .mark_line(interpolate="step-after", strokeWidth=2.5)
+        .encode(
+            x=alt.X("eps:Q", title=f"tolerance ε ({_unit(facts)})", axis=few, scale=alt.Scale(nice=False)),
+            y=alt.Y("bits:Q", title="H(ε), bits (higher is safer)"),
+            color=_line_colour(),
+            strokeDash=_line_dash(),
+            tooltip=[
+                alt.Tooltip("line:N", title="intruder with"),
+                alt.Tooltip("eps:Q", title="ε", format=",.4~g"),
+                alt.Tooltip("bits:Q", title="H(ε), bits", format=".3f"),
+            ],
+        )
+        .properties(width=WIDTH, height=300)
+    )
+
+
+def knowledge_figure(facts: dict[str, Any]) -> Chart:
+    """H0 and area against the number of known keys."""
+    area_unit = f"bits × {_unit(facts)}"
+    return alt.hconcat(
+        _knowledge_panel(facts, "h0", "mean H0, bits (higher is safer)"),
+        _knowledge_panel(facts, "area", f"mean area, {area_unit} (higher is safer)"),
+        spacing=28,
+    )
+
+
+def people_figure(facts: dict[str, Any]) -> Chart:
+    """How many people have how much H0, and how high a hit rate."""
+    people = facts["people"]
+    within = amount(people["hit_eps"] / 2)
+    close = f"within ±{within}" if people["hit_eps"] else "of the exact value"
+    return alt.hconcat(
+        _histogram(people["h0"], "H0, bits (left is riskier)", COLOURS[0]),
+        _histogram(people["hit"], f"hit rate {close} (right is riskier)", COLOURS[1]),
+        spacing=28,
+    )
+
+
+def contribution_figure(facts: dict[str, Any]) -> Chart:
+    """The bits that each known key takes from the intruder's uncertainty."""
+    return (
+        alt.Chart({"values": [each | {"key": drawable(each["key"])} for each in facts["contributions"]]})
+        .mark_bar(color=COLOURS[0], cornerRadiusEnd=2)
+        .encode(
+            x=alt.X(
+                "bits:Q",
+                title="bits taken from the intruder's uncertainty (more is riskier)",
+                axis=alt.Axis(tickCount=8, format="~g", labelFlush=False),
+            ),
+            y=alt.Y("key:N", title=None, sort="-x", axis=alt.Axis(labelLimit=220)),
+            tooltip=[
+                alt.Tooltip("key:N", title="key"),
+                alt.Tooltip("bits:Q", format=".3f"),
+                alt.Tooltip("share:Q", format=".1%"),
+            ],
+        )
+        .properties(width=WIDTH - 120, height=alt.Step(26))
+    )
+
+
+def _knowledge_panel(facts: dict[str, Any], figure: str, title: str) -> Chart:
+    sizes = facts["knowledge"]["sizes"]
+    prior = next(f["prior"] for f in facts["figures"] if f["name"] == figure)
+    rows = []
+    for at in sizes:
+        rows += [
+            {"line": RELEASE, "size": at["size"], "mean": at[figure]},
+            {"line": PRIOR, "size": at["size"], "mean": prior},
+            {"line": UNPROTECTED, "size": at["size"], "mean": at[f"{figure}_unprotected"]},
+        ]
+    spread = [{"size": at["size"], "low": at[f"{figure}_low"], "high": at[f"{figure}_high"]} for at in sizes]
+    x = alt.X("size:Q", title="number of keys known", axis=_whole_numbers(sizes))
+    band = (
+        alt.Chart({"values": spread})
+        .mark_area(opacity=0.2, color=COLOURS[0])
+        .encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q")
+    )
+    lines = (
+        alt.Chart({"values": rows})
+        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2.5)
+        .encode(
+            x=x,
+            y=alt.Y("mean:Q", title=title, axis=alt.Axis(format=",~r")),
+            color=_line_colour(),
+            strokeDash=_line_dash(),
+            tooltip=[
+                alt.Tooltip("line:N", title="intruder with"),
+                alt.Tooltip("size:Q", title="keys known"),
+                alt.Tooltip("mean:Q", title=title.split(" (")[0], format=",.4~g"),
+            ],
+        )
+    )
+    return alt.layer(band, lines).properties(width=HALF, height=240)
+
+
+def _histogram(bins: list[dict[str, Any]], title: str, colour: str) -> Chart:
+    rows = [{**each, "range": f"{each['low']:.2f} to {each['high']:.2f}"} for each in bins]
+    return (
+        alt.Chart({"values": rows})
+        .mark_bar(color=colour, binSpacing=1)
+        .encode(
+            x=alt.X(
+                "low:Q", bin="binned", title=title, axis=alt.Axis(tickCount=6, format="~g", labelFlush=False)
+            ),
+            x2="high:Q",
+            y=alt.Y("people:Q", title="people", axis=alt.Axis(tickMinStep=1, format=",d")),
+            tooltip=[alt.Tooltip("range:N", title=title.split(" (")[0]), alt.Tooltip("people:Q", format=",")],
+        )
+        .properties(width=HALF, height=200)
+    )
+
+
+def _line_colour() -> alt.Color:
+    scale = alt.Scale(domain=list(LINES), range=LINE_COLOURS)
+    legend = alt.Legend(orient="top", symbolType="stroke", symbolStrokeWidth=3)
+    return alt.Color("line:N", title=None, scale=scale, legend=legend)
+
+
+def _line_dash() -> alt.StrokeDash:
+    """Told apart without colour too."""
+    scale = alt.Scale(domain=list(LINES), range=[[1, 0], [2, 3], [8, 4]])
+    return alt.StrokeDash("line:N", title=None, scale=scale)
+
+
+def _whole_numbers(sizes: list[dict[str, Any]]) -> alt.Axis:
+    return alt.Axis(values=[at["size"] for at in sizes], format="d", grid=False, labelFlush=False)
+
+
+def _unit(facts: dict[str, Any]) -> str:
+    """What the confidential attribute is measured in."""
+    confidential = facts["data"]["confidential"]
+    text = drawable(confidential["unit"] or confidential["name"])
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

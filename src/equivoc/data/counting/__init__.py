@@ -1,0 +1,1 @@
+"""Counts of people by keys and value."""

@@ -1,0 +1,294 @@
+"""What the caller handed in, whatever its kind: names, columns as Arrow, and the way back to its kind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from equivoc.data.reading.pandas_columns import as_arrow, own_order, with_own_categories
+from equivoc.engines.csv_file import CsvFile
+from equivoc.engines.duckdb import ParquetFile, reading
+from equivoc.errors import InputError
+from equivoc.files import check_readable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WayBack = Callable[["pa.Table"], Any]
+
+_PARQUET = (".parquet", ".pq", ".parq")
+_RELATION = "the DuckDB relation"
+_TEXT = (".csv", ".tsv", ".txt", ".dat", ".gz", "")
+
+
+class Table(Protocol):
+    """A table of one kind."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The named columns, piece by piece, in row order."""
+
+    def order(self, name: str) -> pa.Array | None:
+        """The column's own order of values, where its type has one (ordered categories)."""
+
+    def way_back(self, names: Sequence[str]) -> WayBack:
+        """From Arrow to the caller's kind of frame; the named columns get the types they came with."""
+
+
+def open_table(source: object) -> Table:
+    """The table behind a path, a pandas, polars or pyarrow table, or a DuckDB relation."""
+    if isinstance(source, (str, os.PathLike)):
+        return _open_path(Path(source))
+    for module, class_name, wrap in (
+        ("pandas", "DataFrame", PandasTable),
+        ("polars", "DataFrame", PolarsTable),
+        ("pyarrow", "Table", ArrowTable),
+        ("duckdb", "DuckDBPyRelation", RelationTable),
+    ):
+        loaded = sys.modules.get(module)
+        # A frame of a package that was never imported cannot have been handed in.
+        if loaded is not None and isinstance(source, getattr(loaded, class_name)):
+            return wrap(source)
+    raise InputError(
+        f"cannot read people from a {type(source).__name__}: give a path (CSV, Parquet), "
+        "a pandas, polars or pyarrow table, or a DuckDB relation"
+    )
+
+
+def _open_path(path: Path) -> CsvTable | ParquetTable:
+    check_readable(path)
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as refused:
+        raise InputError(f"{path} cannot be read: {refused.strerror}") from None
+    if not start:
+        raise InputError(f"{path} is empty: give a file with a header and records")
+    suffix = path.suffix.lower()
+    if suffix in _PARQUET or start == b"PAR1":
+        return ParquetTable(ParquetFile(path))
+    if suffix in _TEXT:
+        return CsvTable(CsvFile(path))
+    raise InputError(f"cannot read {suffix} files such as {path}: give CSV or Parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetTable:
+    file: ParquetFile
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.file.names
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        from equivoc.engines import statements
+
+        columns = {name: statements.column(self.file.column(name)) for name in names}
+        return self.file.stream(statements.rows(self.file.source, columns))
+
+    def order(self, name: str) -> None:
+        return None
+
+    def way_back(self, names: Sequence[str]) -> WayBack:
+        return partial(_to_pandas, dtypes={})
+
+
+@dataclass(frozen=True, eq=False)
+class CsvTable:
+    file: CsvFile
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.file.names
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return self.file.stream(names)
+
+    def order(self, name: str) -> None:
+        return None
+
+    def way_back(self, names: Sequence[str]) -> WayBack:
+        return partial(_to_pandas, dtypes={})
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowTable:
+    frame: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.column_names)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return iter(self.frame.select(list(names)).to_batches())
+
+    def order(self, name: str) -> pa.Array | None:
+        import pyarrow as pa
+
+        kind = self.frame.schema.field(name).type
+        if not (pa.types.is_dictionary(kind) and kind.ordered):
+            return None
+        return self.frame.column(name).unify_dictionaries().combine_chunks().dictionary
+
+    def way_back(self, names: Sequence[str]) -> WayBack:
+        return partial(_cast_columns, kinds={name: self.frame.schema.field(name).type for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class PandasTable:
+    frame: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.columns)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        arrays = [as_arrow(self.frame[name], name=name) for name in names]
+        return iter(pa.table(dict(zip(names, arrays, strict=True))).to_batches())
+
+    def order(self, name: str) -> pa.Array | None:
+        return own_order(self.frame[name], name=name)
+
+    def way_back(self, names: Sequence[str]) -> WayBack:
+        return partial(_to_pandas, dtypes={name: self.frame[name].dtype for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class PolarsTable:
+    frame: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.columns)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        return iter(pa.table([self._array(name) for name in names], names=list(names)).to_batches())
+
+    def _array(self, name: str) -> pa.Array:
+        import polars as pl
+        import pyarrow as pa
+
+        column = self.frame[name]
+        if column.dtype == pl.Object:
+            raise InputError(f"column {name!r} holds Python objects: give text, numbers or dates")
+        try:
+            return column.to_arrow()
+        except pa.ArrowException:
+            # Integers of 128 bits have no type in Arrow.
+            return column.cast(pl.String).to_arrow()
+
+    def order(self, name: str) -> pa.Array | None:
+        import polars as pl
+        import pyarrow as pa
+
+        kind = self.frame.schema[name]
+        return pa.array(kind.categories.to_list(), pa.large_string()) if isinstance(kind, pl.Enum) else None
+
+    def way_back(self, names: Sequence[str]) -> WayBack:
+        return partial(_to_polars, kinds={name: self.frame.schema[name] for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class RelationTable:
+    """A DuckDB relation: read once, for running it again might answer otherwise."""
+
+    relation: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        with reading(_RELATION):
+            return tuple(self.relation.columns)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        with reading(_RELATION):
+            return iter(self.relation.project(quoted).to_arrow_table().to_batches())
+
+    def order(self, name: str) -> pa.Array | None:
+        import pyarrow as pa
+
+        kind = self.relation.types[self.names.index(name)]
+        return pa.array(kind.children[0][1], pa.string()) if kind.id == "enum" else None
+
+    def way_back(self, names: Sequence[str]) -> WayBack:
+        return _to_relation
+
+
+def _cast_columns(table: pa.Table, kinds: dict[str, Any]) -> pa.Table:
+    """Columns in the types they came with, where the values allow it."""
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        kind = kinds.get(field.name, field.type)
+        column = table.column(at)
+        try:
+            if pa.types.is_dictionary(kind):
+                column = column.cast(kind.value_type).dictionary_encode()
+            table = table.set_column(at, field.name, column.cast(kind))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue  # rounding made fractions of integers, say: the values decide
+    return table
+
+
+def _to_relation(table: pa.Table) -> Any:
+    import duckdb
+
+    if not table.num_columns:
+        raise InputError(
+            "no key is known, and a DuckDB relation without columns cannot be; know a key, or give another frame."
+        )
+    return duckdb.from_arrow(table)
+
+
+def _to_polars(table: pa.Table, kinds: dict[str, Any]) -> Any:
+    import polars as pl
+
+    frame = pl.DataFrame(pl.from_arrow(table))
+    for name in kinds.keys() & set(frame.columns):
+        column = frame[name]
+        if kinds[name].is_integer() and column.dtype.is_float() and (column != column.round()).any():
+            continue  # polars would cut the fractions off
+        try:
+            frame = frame.with_columns(column.cast(kinds[name]))
+        except pl.exceptions.PolarsError:
+            continue
+    return frame
+
+
+def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    # Arrow would turn integers with nulls into floats.
+    for at, field in enumerate(table.schema):
+        if pa.types.is_integer(field.type) and table.column(at).null_count:
+            table = table.set_column(at, field.name, table.column(at).cast(pa.int64()))
+    with_nulls = {f.name for f, c in zip(table.schema, table.columns, strict=True) if c.null_count}
+    columns = {}
+    for name in table.column_names:
+        mapper = (
+            {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get if name in with_nulls else None
+        )
+        series = table.select([name]).to_pandas(types_mapper=mapper)[name]
+        series = with_own_categories(series, dtypes.get(name))
+        categories = getattr(dtypes.get(name), "categories", None)
+        strange = categories is not None and not (series.isna() | series.isin(categories)).all()
+        if name in dtypes and series.dtype != dtypes[name] and not strange:
+            with suppress(TypeError, ValueError, pa.ArrowException):
+                converted = series.astype(dtypes[name])
+                # 2.5 as an integer is 2: the values decide.
+                series = converted if (converted.isna() | (converted == series)).all() else series
+        columns[name] = series
+    return pd.DataFrame(columns)

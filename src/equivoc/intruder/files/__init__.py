@@ -1,0 +1,1 @@
+"""Files released by any means: reading their symbols, linking their records."""

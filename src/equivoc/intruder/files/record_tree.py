@@ -1,0 +1,139 @@
+"""Released records that fit what is known of a class of people, or come nearest to it, found without listing pairs.
+
+Records that are alike on the known keys are one row. The rows are the leaves of a tree: each node has the box that
+holds all of its rows, whichever stretches of a key's line they stand for, and no row is nearer than its box. Rows that
+say nothing on a key are set apart from those that do, lest their boxes be as wide as the line. A box is split at
+the key whose rows lie furthest apart, categories before numbers: a record of another category is as far away as one at
+the other end of a number's range.
+
+The distance of a class with values v to a row is ``Σ_a δ_a²``: 0 if v_a lies on the row's stretches; of numbers, the
+distance to the nearest level on them divided by the range of the original's levels; 1 between categories, and between a
+null and anything else. Nearest records tie if their distances are equal but for rounding (1 part in 10⁹).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.intruder.files.released_symbols import EVERYWHERE, MOST, NULL, Symbols
+from equivoc.intruder.linkage.linkage_walk import group
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+SET_APART = 1e300
+
+
+@dataclass(frozen=True, eq=False)
+class RecordTree:
+    """The released records as far as the known keys tell them apart, ready to be searched."""
+
+    keys: Sequence[Symbols] = field(repr=False)
+    """The known keys as released."""
+    symbols: Ints = field(repr=False)
+    """Rows × known keys: the symbols of the records that are alike."""
+    counts: Any = field(repr=False)
+    """Rows × groups, CSR: how many records of the row are of each group."""
+
+    @classmethod
+    def of(cls, keys: Sequence[Symbols], groups: Ints, width: int) -> RecordTree:
+        """The tree of a file: its known keys, and the group (of ``width``) that each record is of."""
+        from scipy.sparse import csr_array
+
+        codes = np.empty((len(groups), len(keys)), dtype=np.int64)
+        for column, key in enumerate(keys):
+            codes[:, column] = key.codes
+        alike = group(codes, tuple(range(len(keys))), [len(key.labels) for key in keys])
+        shape = (len(alike.first), width)
+        counts = csr_array((np.ones(len(groups)), (alike.class_of.reshape(-1), groups)), shape=shape)
+        counts.sum_duplicates()
+        return cls(keys, codes[alike.first], counts)
+
+    def fitting(self, points: Floats, *, shared: bool) -> Any:
+        """Classes × groups, CSR: the records that fit each class (a row of ``points``), counted by group.
+
+        ``shared``: a record that stands for |s| levels of a key counts 1/|s| for each; else it counts whole.
+        """
+        if not shared:
+            return self._link(points, self.counts.data, nearest=False)
+        share = np.ones(len(self.symbols))
+        for key, codes in zip(self.keys, self.symbols.T, strict=True):
+            share /= np.maximum(key.sizes, 1)[codes]
+        return self._link(
+            points, self.counts.data * np.repeat(share, np.diff(self.counts.indptr)), nearest=False
+        )
+
+    def nearest(self, points: Floats) -> Any:
+        """Classes × groups, CSR: the records nearest to each class, counted by group; ties all count."""
+        return self._link(points, self.counts.data, nearest=True)
+
+    @cached_property
+    def _stretches(self) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
+        """Where the stretches of each row and key begin and end in the arrays of all stretches that follow."""
+        starts, ends = np.empty((2, *self.symbols.shape), dtype=np.int64)
+        offset = 0
+        for column, key in enumerate(self.keys):
+            codes = self.symbols[:, column]
+            starts[:, column] = offset + key.starts[codes]
+            ends[:, column] = offset + key.starts[codes + 1]
+            offset += len(key.lows)
+        lows, highs, firsts, lasts = np.empty((4, offset))
+        for key in reversed(self.keys):
+            here = slice(offset - len(key.lows), offset)
+            lows[here], highs[here] = key.lows, key.highs
+            firsts[here], lasts[here] = key.ends
+            offset = here.start
+        return starts, ends, lows, highs, firsts, lasts
+
+    @cached_property
+    def _nodes(self) -> tuple[Ints, Ints, Ints, Ints, Floats, Floats]:
+        from equivoc.intruder.files import record_tree_kernels
+
+        starts, ends, all_lows, all_highs, _, _ = self._stretches
+        lows, highs = all_lows[starts], all_highs[ends - 1]
+        centres = np.empty(self.symbols.shape)
+        for column, key in enumerate(self.keys):
+            centres[:, column] = _centres(key, lows[:, column], highs[:, column])
+        grown: tuple[Ints, Ints, Ints, Ints, Floats, Floats] = record_tree_kernels.grow(centres, lows, highs)
+        return grown
+
+    def _link(self, points: Floats, weights: Floats, *, nearest: bool) -> Any:
+        from scipy.sparse import csr_array
+
+        from equivoc.intruder.files import record_tree_kernels
+
+        scales = np.array([key.line.scale for key in self.keys], dtype=np.float64)
+        counts = self.counts
+        pointers, groups, found = record_tree_kernels.link(
+            np.ascontiguousarray(points, dtype=np.float64),
+            scales,
+            *self._nodes,
+            *self._stretches,
+            counts.indptr.astype(np.int64),
+            counts.indices.astype(np.int64),
+            np.ascontiguousarray(weights, dtype=np.float64),
+            counts.shape[1],
+            nearest,
+        )
+        linked = csr_array((found, groups, pointers), shape=(len(points), counts.shape[1]))
+        linked.sort_indices()
+        return linked
+
+
+def _centres(key: Symbols, lows: Floats, highs: Floats) -> Floats:
+    """Where rows lie, for splitting only: numbers in units of the range, nulls beyond, ``*`` far away."""
+    finite = key.line.at[np.isfinite(key.line.at)]
+    least, most = (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
+    width = most - least or 1.0
+    low = np.where(lows == -MOST, least - width, lows)
+    high = np.where(highs == MOST, most + width, highs)
+    null = most + 2 * width
+    centre = 0.5 * (np.where(low == NULL, null, low) + np.where(high == NULL, null, high))
+    places = (centre - least) * (key.line.scale if key.line.numeric else 1.0)
+    everything = (lows == EVERYWHERE[0]) & (highs == EVERYWHERE[1])
+    return np.where(everything, SET_APART, np.clip(places, -1e200, 1e200))

@@ -1,0 +1,144 @@
+"""The confidential column of a file from elsewhere: what each record says about the value, at face value.
+
+A number is the nearest value of the domain D (of two equally near, the lower). A range or a set is the values of D in
+it, equally likely; where none is, the nearest one. A missing value is the file's own distribution of the others, or
+all of D equally likely if every value is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.attributes.geometry import Nested
+from equivoc.attributes.level_text import written, written_set
+from equivoc.data.reading.columns import Column
+from equivoc.intruder.files.released_symbols import EVERYWHERE, Symbols
+from equivoc.intruder.files.symbol_reading import read_symbols
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from equivoc.attributes.attribute import Attribute
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedConfidential:
+    """For each record the group that it is of, and for each group a distribution over D.
+
+    Groups 0 … |D| − 1 are the values themselves; then come ranges and sets; the last is the file's own distribution.
+    """
+
+    codes: NDArray[np.int64] = field(repr=False)
+    """For each released record, the number of its symbol."""
+    labels: pa.Array = field(repr=False)
+    """How each symbol is written in the released table."""
+    group_of: NDArray[np.int64] = field(repr=False)
+    """The group of each symbol."""
+    channel: Any = field(repr=False)
+    """Groups × |D|, CSR; each row a distribution."""
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """The group of each record."""
+        return self.group_of[self.codes]
+
+    @property
+    def marginal_group(self) -> int:
+        """The group whose distribution is that of the whole file."""
+        return int(self.channel.shape[0]) - 1
+
+
+def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfidential:
+    """The released confidential ``column`` read against the attribute's domain.
+
+    >>> import pyarrow as pa
+    >>> from equivoc.data.reading.columns import Encoder
+    >>> released = Encoder("pay")
+    >>> released.add(pa.array(["10", "24", "[20,30]", None]))
+    >>> from equivoc.attributes.kinds import Number
+    >>> attribute, _ = Number("pay").resolve(pa.array([10.0, 20.0, 30.0]))
+    >>> found = read_confidential(released.column(), attribute)
+    >>> found.channel.toarray()[found.groups].round(2).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.33, 0.5, 0.17]]
+    """
+    import pyarrow as pa
+    from scipy.sparse import csr_array, eye_array, vstack
+
+    if attribute.numeric:
+        values = attribute.values
+        whole = np.array_equal(values, np.rint(values)) and np.abs(values).max() < 2**53
+        levels = pa.array(values.astype(np.int64) if whole else values)
+    else:
+        column = _with_groups_as_sets(column, attribute)
+        values, levels = np.arange(len(attribute), dtype=np.float64), attribute.labels
+    symbols = read_symbols(column, levels, name=attribute.name, role="confidential column")
+    first, past = _held(symbols, values)
+    missing = (symbols.lows == EVERYWHERE[0]) & (symbols.highs == EVERYWHERE[1])
+    # A category that nobody in the original has tells nothing.
+    missing = missing[symbols.starts[:-1]] | symbols.invented
+    table = _table(symbols, first, past, len(values))
+    certain = (np.diff(table.indptr) == 1) & ~missing
+    several = ~certain & ~missing
+    group_of = np.full(len(missing), len(values) + np.count_nonzero(several))
+    group_of[certain] = table.indices[table.indptr[:-1][certain]]
+    group_of[several] = len(values) + np.arange(np.count_nonzero(several))
+    records = symbols.records * ~missing
+    told = records.sum()
+    own = records @ table / told if told else np.full(len(values), 1.0 / len(values))
+    rows = [eye_array(len(values), format="csr"), table[np.flatnonzero(several)], csr_array(own[None, :])]
+    channel = csr_array(vstack([row for row in rows if row.shape[0]], format="csr"))
+    return ReleasedConfidential(symbols.codes, symbols.labels, group_of, channel)
+
+
+def _with_groups_as_sets(column: Column, attribute: Attribute) -> Column:
+    """The column with texts stripped of blanks, and with a group of the hierarchy written as the set of its values."""
+    import pyarrow as pa
+
+    geometry, own = attribute.geometry, {written(label) for label in attribute.labels.to_pylist()}
+    sets: dict[str, str] = {}
+    for groups, labels in (
+        zip(geometry.groups, geometry.labels, strict=False) if isinstance(geometry, Nested) else ()
+    ):
+        for number, label in enumerate(labels):
+            members = attribute.labels.take(pa.array(np.flatnonzero(groups == number))).to_pylist()
+            sets.setdefault(label, written_set(members))
+    levels = [written(level) for level in column.levels.to_pylist()]
+    texts = [None if level is None else level.strip() for level in levels]
+    told = [text if text is None or text in own else sets.get(text, text) for text in texts]
+    return Column(pa.array(told, pa.large_string()), column.codes)
+
+
+def _held(symbols: Symbols, values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions in D that each stretch holds, first and one past the last; the nearest one where it holds none."""
+    first = np.searchsorted(values, symbols.lows)
+    past = np.searchsorted(values, symbols.highs, side="right")
+    above = np.minimum(first, len(values) - 1)
+    below = np.maximum(first - 1, 0)
+    lower = (first > 0) & (
+        (first == len(values)) | (symbols.lows - values[below] <= values[above] - symbols.highs)
+    )
+    near = np.where(lower, below, above)
+    none = past == first
+    return np.where(none, near, first), np.where(none, near + 1, past)
+
+
+def _table(symbols: Symbols, first: NDArray[np.int64], past: NDArray[np.int64], width: int) -> Any:
+    """Symbols × |D|, CSR: the values that a symbol holds, equally likely."""
+    from scipy.sparse import csr_array
+
+    lengths = past - first
+    begins = np.cumsum(lengths) - lengths
+    column = np.arange(lengths.sum()) + np.repeat(first - begins, lengths)
+    symbol = np.repeat(np.arange(len(symbols.starts) - 1), np.diff(symbols.starts))
+    row = np.repeat(symbol, lengths)
+    table = csr_array((np.ones(len(column)), (row, column)), shape=(len(symbols.starts) - 1, width))
+    table.sum_duplicates()
+    held = np.diff(table.indptr)
+    table.data = np.repeat(1.0 / held, held)
+    return table

@@ -1,0 +1,1 @@
+"""Which released record is the target's: linkage by keys."""

@@ -1,0 +1,1 @@
+"""Differentially private values and counts."""

@@ -1,0 +1,106 @@
+"""Geometric noise: each confidential value is made differentially private before it is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.errors import InputError
+from equivoc.intruder.channel.inversion import channel
+from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
+from equivoc.techniques.technique import Randomness, Technique, check_order
+
+Floats = NDArray[np.float64]
+MOST_VALUES = 4096
+"""Of the domain: the channel has a number for each pair of them."""
+
+
+@dataclass(frozen=True)
+class GeometricNoise(Technique):
+    """Move each confidential value's rank in D by two-sided geometric noise of scale (|D| − 1)/ε, and clamp it to D.
+
+    Any value of D could be any other, |D| − 1 ranks away: that is the sensitivity, whoever the person is. So for any
+    two values d, d' and any released one c, P(c | d) ≤ e^ε · P(c | d'): ε-differential privacy of each person's value,
+    also against someone who knows all the others. That is a promise only if D was stated (``domain=…``): a D taken from
+    the data tells who is in it. Clamping looks at the noisy rank only and takes nothing away. Keys are published as
+    they are.
+
+    Without ``rng`` the noise is OpenDP's, and the release may be published. With a seed or a Generator the same
+    distribution is simulated, repeatably, to be measured: never publish a seeded one.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 30]}), confidential="pay")
+    >>> GeometricNoise(epsilon=1e-6).release(people, 0).posteriors([]).probabilities.round(3).tolist()
+    [[0.333, 0.333, 0.333]]
+    """
+
+    name: ClassVar[str] = "geometric-noise"
+    epsilon: float
+    """The privacy budget, above 0: by at most e^ε can the odds of two values change. Less is safer."""
+
+    def __post_init__(self) -> None:
+        check_epsilon("geometric-noise", self.epsilon)
+
+    def release(self, people: Microdata, rng: Randomness = None) -> PrivateValues:
+        """Draw the noise."""
+        check_people("people", people)
+        check_order(self.name, people, "so noise cannot move a value up or down")
+        size = len(people.values)
+        if size > MOST_VALUES:
+            raise InputError(
+                f"geometric-noise: {people.confidential!r} has {size:,} values, too many for all pairs of them; "
+                "round it first (round_to)."
+            )
+        noisy = with_noise(people.codes.astype(np.int64), scale=(size - 1) / self.epsilon, rng=rng)
+        labels = unchanged(people, people.confidential).labels
+        told = channel(transition(size, self.epsilon))
+        released = ReleasedColumn(np.clip(noisy, 0, size - 1), labels, told)
+        keys = {key: unchanged(people, key) for key in people.keys}
+        return PrivateValues(people, keys, released, self.epsilon)
+
+
+def transition(size: int, epsilon: float) -> Floats:
+    """P(released rank | true rank): one row per true rank.
+
+    With α = exp(−ε/(size − 1)): (1 − α)/(1 + α) · α^|j − i| between the ends, α^distance / (1 + α) at an end, where all
+    that lies beyond comes to rest.
+
+    >>> transition(3, 2 * np.log(2)).round(4).tolist()
+    [[0.6667, 0.1667, 0.1667], [0.3333, 0.3333, 0.3333], [0.1667, 0.1667, 0.6667]]
+    """
+    if size == 1:
+        return np.ones((1, 1))
+    step = -epsilon / (size - 1)
+    rank = np.arange(size)
+    matrix: Floats = np.exp(step * np.abs(rank - rank[:, None])) / (1 + np.exp(step))
+    matrix[:, 1:-1] *= -np.expm1(step)
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateValues(LinkedRelease):
+    """The file with each confidential value made differentially private, before an intruder who knows ε."""
+
+    epsilon: float
+
+    @property
+    def privacy_budget(self) -> float | None:
+        """The ε of changing one person's value; None where the domain was not stated: see `notes`."""
+        return self.epsilon if self.people.domain_given else None
+
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        return [] if self.people.domain_given else [no_promise(self.people.confidential)]
+
+
+def no_promise(confidential: str) -> str:
+    """Why noise over values that were read from the data promises no differential privacy."""
+    return (
+        f"No differential privacy is promised: the domain of {confidential} was taken from the data, so which values "
+        "can be released depends on who is in it. State it when reading the people (domain=…)."
+    )

@@ -1,0 +1,149 @@
+"""A noisy table: counts of people by all keys and the confidential value, made differentially private."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.arguments import check_choice
+from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.errors import InputError
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.release import Release
+from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
+from equivoc.techniques.technique import Randomness, Technique
+
+MOST_CELLS = 20_000_000
+"""Cells of the table; each takes some 16 bytes, and OpenDP a hundred thousand of them a second."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NoisyTable(Technique):
+    """Publish how many people there are in each cell keys × confidential value, with geometric noise of scale 1/ε.
+
+    The cells are the full cross product of levels, empty ones too: that a cell is empty is as private as any count.
+    A person who joins or leaves changes one count by 1, so the table is ε-differentially private (add or remove one
+    person; to change a person's value is both, 2ε), if the cells are stated and not taken from the data. Counts below 0
+    are published as they come: sums stay right on average, and clamping them would take nothing from the intruder.
+
+    The intruder takes each true count from 0 to the number of records as equally likely beforehand. For what she knows
+    and a value d, p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all tables that
+    could show these counts, each as likely as it would show them, the share with value d.
+
+    Without ``rng`` the noise is OpenDP's, and the table may be published. With a seed or a Generator the same
+    distribution is simulated, repeatably, to be measured: never publish a seeded one.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"sex": list("FFM"), "pay": [10, 20, 20]}), confidential="pay", keys=["sex"])
+    >>> release = NoisyTable(epsilon=50).release(people, 0)
+    >>> release.table["count"].tolist(), release.posteriors(["sex"]).probabilities.round(3).tolist()
+    ([1, 1, 0, 1], [[0.5, 0.5], [0.0, 1.0]])
+    """
+
+    name: ClassVar[str] = "noisy-table"
+    epsilon: float
+    """The privacy budget, above 0. Less is safer."""
+    levels: str = "data"
+    """"public": the caller states that the levels of the keys are known whoever is in the file; "data": they are not,
+    and no differential privacy is promised."""
+
+    def __post_init__(self) -> None:
+        check_epsilon("noisy-table", self.epsilon)
+        check_choice("noisy-table: levels", self.levels, ("data", "public"))
+
+    def release(self, people: Microdata, rng: Randomness = None) -> NoisyCounts:
+        """Count every cell and draw its noise."""
+        check_people("people", people)
+        shape = (*(len(people.levels(key)) for key in people.keys), len(people.values))
+        cells = prod(shape)
+        if cells > MOST_CELLS:
+            raise InputError(
+                f"noisy-table: {' × '.join(map(str, shape))} levels make {cells:,} cells, more than {MOST_CELLS:,}; "
+                "give fewer keys, or round and coarsen them first."
+            )
+        cell = np.zeros(len(people), dtype=np.int64)
+        for key, levels in zip(people.keys, shape, strict=False):
+            cell = cell * levels + people.key_codes(key)
+        counts = np.bincount(cell * shape[-1] + people.codes, minlength=cells)
+        noisy = with_noise(counts.astype(np.int64), scale=1 / self.epsilon, rng=rng)
+        promised = people.domain_given and (self.levels == "public" or not people.keys)
+        return NoisyCounts(people, noisy.reshape(shape), self.epsilon, promised)
+
+
+def expected_counts(epsilon: float, most: int) -> Floats:
+    """E[true count | noisy count y] for y = 0 … ``most``, if the counts 0 … ``most`` are equally likely beforehand.
+
+    P(t | y) ∝ α^|y − t| with α = e^−ε. With S(m) = Σ α^k and K(m) = Σ k·α^k over k = 0 … m,
+    E = y + (K(most − y) − K(y)) / (S(most − y) + S(y) − 1). A noisy count below 0 tells as much as 0, and one above
+    ``most`` as much as ``most``. Far from both ends E = y; near 0 it is above y: at 0, if most ≫ 1/ε, α/(1 − α).
+
+    >>> expected_counts(np.log(2), 40)[[0, 1, 20]].round(4).tolist()
+    [1.0, 1.6, 20.0]
+    """
+    k = np.arange(most + 1)
+    powers = np.exp(-epsilon * k)
+    sums, moments = np.cumsum(powers), np.cumsum(k * powers)
+    return np.asarray(k + (moments[::-1] - moments) / (sums[::-1] + sums - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyCounts(Release):
+    """The differentially private counts by all keys and the confidential value, before an intruder who knows ε."""
+
+    tabulated: ClassVar[bool] = True
+    counts: NDArray[np.int64] = field(repr=False)
+    """Levels of the first key × … × values: the noisy count of every cell."""
+    epsilon: float
+    promised: bool
+    """Are the cells stated, and not taken from the data?"""
+
+    @property
+    def privacy_budget(self) -> float | None:
+        """The ε of adding or removing one person (changing one's value: twice that); None where nothing is promised."""
+        return self.epsilon if self.promised else None
+
+    @property
+    def value_budget(self) -> float | None:
+        return 2 * self.epsilon if self.promised else None
+
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        if self.promised:
+            return []
+        return [
+            "No differential privacy is promised: the cells of the table were taken from the data, so which of them "
+            "there are depends on who is in it. State the domain when reading the people (domain=…), and, if the keys' "
+            'levels are known whoever is in the file, levels="public".'
+        ]
+
+    @cached_property
+    def table(self) -> Any:
+        """One row per cell: its key values, its confidential value, its noisy count."""
+        people, shape = self.people, self.counts.shape
+        columns: dict[str, Any] = {}
+        for axis, name in enumerate((*people.keys, people.confidential)):
+            alone = np.arange(shape[axis], dtype=np.int32).reshape(-1, *[1] * (len(shape) - axis - 1))
+            columns[name] = people.decode(name, np.broadcast_to(alone, shape).ravel())
+        columns["count" if "count" not in columns else "count_"] = self.counts.ravel()
+        return people.like(columns)
+
+    @cached_property
+    def _believed(self) -> Floats:
+        most = len(self.people)
+        return expected_counts(self.epsilon, most)[np.clip(self.counts, 0, most)]
+
+    def of_classes(self, classes: Classes) -> Posteriors:
+        keys = self.people.keys
+        unknown = tuple(axis for axis, key in enumerate(keys) if key not in classes.known)
+        left = [key for key in keys if key in classes.known]
+        matching = self._believed.sum(axis=unknown)
+        place = tuple(classes.key_codes[:, classes.known.index(key)] for key in left)
+        weights = matching[place] if place else matching[None, :]
+        return Posteriors(classes, self.people.attribute, weights, None)

@@ -1,0 +1,1 @@
+"""Generalisation of keys: Mondrian, and hierarchies with an exact search."""

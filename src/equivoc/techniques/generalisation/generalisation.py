@@ -1,0 +1,188 @@
+"""Generalisation: keys are released as ranges or groups of values, in place of the values themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.arguments import is_number, is_whole
+from equivoc.attributes.hierarchy import Ladder
+from equivoc.attributes.level_text import STAR
+from equivoc.data.hierarchies import Hierarchies, hierarchies_beside
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.errors import InputError
+from equivoc.intruder.linkage.level_sets import check_room, equally_likely
+from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.quoted_words import split_words, unquoted
+from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
+from equivoc.techniques.generalisation.full_domain import Lattice, Recoding
+from equivoc.techniques.generalisation.mondrian import mondrian_columns
+from equivoc.techniques.technique import Randomness, Technique
+
+
+@dataclass(frozen=True)
+class Generalisation(Technique):
+    """Release every key coarser than it is, the confidential value as it is; nothing is random.
+
+    - ``k``: by Mondrian, ranges of levels such that at least k records agree in all keys.
+    - ``k`` and ``hierarchies``: each key at one step of its hierarchy; of all combinations of steps that leave at
+      least k records in every class, the one that loses least. Up to the share ``suppress`` of the records may be
+      starred in all keys to get there.
+    - ``levels``, with ``hierarchies``: exactly these steps (0: as it is), whatever k comes of it.
+
+    ``hierarchies`` maps a key to the width of its intervals (10, or nested widths ``(5, 10)``) or to a CSV file of
+    rows ``value;group;larger group``, or is a folder with one such file per key. ``*`` is always on top; a key
+    without a hierarchy is as it is, or ``*``.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [23, 28, 31, 36], "sex": list("FMFF"), "pay": [10, 20, 30, 40]})
+    >>> people = Microdata(frame, confidential="pay", keys=["age", "sex"])
+    >>> Generalisation(k=2, hierarchies={"age": 10}).release(people).table
+           age sex  pay
+    0  [20,30)   *   10
+    1  [20,30)   *   20
+    2  [30,40)   *   30
+    3  [30,40)   *   40
+    """
+
+    name: ClassVar[str] = "generalisation"
+    files: ClassVar = {"hierarchies": hierarchies_beside}
+    k: int | None = None
+    """How many records must agree in all released keys. More is safer."""
+    hierarchies: Any = None
+    levels: Any = None
+    suppress: float = 0.0
+    """The share of the records that may be starred, from 0 to below 1."""
+
+    def __post_init__(self) -> None:
+        if (self.k is None) == (self.levels is None):
+            raise InputError("generalisation needs either k or levels, as in generalisation:k=5.")
+        if self.k is not None:
+            check_k(self.name, self.k)
+        if self.hierarchies is not None:
+            object.__setattr__(self, "hierarchies", Hierarchies.of(self.hierarchies))
+        if self.levels is not None:
+            object.__setattr__(self, "levels", _steps(self.levels))
+        if not (is_number(self.suppress) and 0 <= self.suppress < 1):
+            raise InputError(f"generalisation: suppress is {self.suppress!r}; it must be from 0 to below 1.")
+        if self.suppress and (self.k is None or self.hierarchies is None):
+            raise InputError("generalisation: suppress needs k and hierarchies.")
+
+    @property
+    def content(self) -> str | None:
+        """A digest of the hierarchies, by which a study notices that their files have changed."""
+        return None if self.hierarchies is None else sha256(repr(self.hierarchies).encode()).hexdigest()
+
+    @property
+    def random(self) -> bool:
+        return False
+
+    def release(self, people: Microdata, rng: Randomness = None) -> GeneralisedRecords:
+        """Recode the keys; ``rng`` is not used."""
+        check_people("people", people)
+        for key in people.keys:
+            check_no_star(self.name, people, key)
+        if self.k is not None:
+            check_enough(self.name, self.k, people)
+            if self.hierarchies is None:
+                columns = mondrian_columns(people, self.k)
+                return GeneralisedRecords(people, columns, unchanged(people, people.confidential))
+        ladders = (self.hierarchies or Hierarchies(())).ladders(people)
+        lattice = Lattice(people.classes(people.keys), ladders)
+        if self.k is None:
+            chosen = lattice.recoding(self._given_steps(people, ladders), k=1)
+        else:
+            chosen = lattice.best(k=self.k, suppress=self.suppress)
+        return _recoded(people, lattice, chosen)
+
+    def _given_steps(self, people: Microdata, ladders: list[Ladder]) -> list[int]:
+        given = dict(self.levels)
+        for key in given:
+            if key not in people.keys:
+                raise InputError(
+                    f"generalisation: levels names {key!r}, which is not a key; "
+                    f"there are {', '.join(people.keys) or 'none'}."
+                )
+        for key, ladder in zip(people.keys, ladders, strict=True):
+            if given.get(key, 0) > ladder.top:
+                raise InputError(
+                    f"generalisation: level {given[key]} of key {key!r} does not exist; its highest is {ladder.top}."
+                )
+        return [given.get(key, 0) for key in people.keys]
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralisedRecords(LinkedRelease):
+    """The file with its keys in ranges or groups, before an intruder who knows which values each of them stands for."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecodedRecords(GeneralisedRecords):
+    """The file with each key at one level of its hierarchy, before an intruder who knows the hierarchies."""
+
+    levels: Mapping[str, int]
+    """The step of each key."""
+    loss: float
+    """What the recoding loses on average per value of a key: 0, nothing, to 1, everything."""
+    suppressed: NDArray[np.bool_] = field(repr=False)
+    """Which records have all their keys starred."""
+
+
+def _recoded(people: Microdata, lattice: Lattice, chosen: Recoding) -> RecodedRecords:
+    suppressed = chosen.suppressed[lattice.classes.of_record]
+    columns = {
+        key: _column(people, key, ladder, step, suppressed)
+        for key, ladder, step in zip(people.keys, lattice.ladders, chosen.steps, strict=True)
+    }
+    return RecodedRecords(
+        people,
+        columns,
+        unchanged(people, people.confidential),
+        dict(zip(people.keys, chosen.steps, strict=True)),
+        chosen.loss,
+        suppressed,
+    )
+
+
+def _column(
+    people: Microdata, key: str, ladder: Ladder, step: int, suppressed: NDArray[np.bool_]
+) -> ReleasedColumn:
+    """The key at a step of its ladder; suppressed records show ``*``, which stands for all levels."""
+    import pyarrow as pa
+
+    if step == 0 and not suppressed.any():
+        return unchanged(people, key)
+    group_of, labels = ladder.groups[step], ladder.labels[step]
+    check_room(key, symbols=len(labels) + 1, levels=len(group_of))
+    symbols = group_of[people.key_codes(key)]
+    members = np.arange(len(labels))[:, None] == group_of
+    if suppressed.any() and step < ladder.top:
+        symbols = np.where(suppressed, len(labels), symbols)
+        labels, members = (*labels, STAR), np.vstack([members, np.ones_like(group_of, dtype=bool)])
+    return ReleasedColumn(symbols, pa.array(labels, pa.large_string()), equally_likely(members))
+
+
+def _steps(given: Any) -> tuple[tuple[str, int], ...]:
+    """Levels from a mapping or from words such as ``age:1+zip:2``, by the keys' names."""
+    if isinstance(given, str):
+        pairs = [split_words(item, ":") for item in split_words(given, "+")]
+        steps_of = {unquoted(key): ":".join(step).strip() for key, *step in pairs}
+        given = {key: int(step) if step.isdecimal() else step for key, step in steps_of.items()}
+    try:
+        steps = dict(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"generalisation: levels is {given!r}; give a level per key, as in age:1+zip:2."
+        ) from None
+    for key, step in steps.items():
+        if not is_whole(step) or step < 0:
+            raise InputError(
+                f"generalisation: the level of {key!r} is {step!r}; it must be a whole number of 0 or more, "
+                "as in levels=age:1."
+            )
+    return tuple(sorted((key, int(step)) for key, step in steps.items()))

@@ -1,0 +1,102 @@
+"""Columns of numbers that are shown as other numbers: the draw, how it is written, and what it tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.channel.inversion import DENSE_CELLS, sparse_channel
+from equivoc.intruder.linked_release import ReleasedColumn, unchanged
+from equivoc.techniques.technique import check_numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What each level of a column is shown as: ``low``, or with probability ``share`` instead ``high``."""
+
+    low: Floats
+    high: Floats
+    share: Floats
+
+    @classmethod
+    def always(cls, numbers: Floats) -> Shown:
+        """Each level always as one number."""
+        return cls(numbers, numbers, np.zeros(len(numbers)))
+
+
+def levels_as_numbers(technique: str, people: Microdata, name: str) -> Floats:
+    """A column's levels, nulls aside; InputError if they are no numbers."""
+    import pyarrow as pa
+
+    if name == people.confidential:
+        check_numbers(technique, people, "which cannot be rounded or cut off")
+        return people.values
+    levels = people.decode(name, np.arange(len(people.levels(name)))).drop_null()
+    if not len(levels):
+        return np.empty(0)
+    if not (pa.types.is_integer(levels.type) or pa.types.is_floating(levels.type)):
+        raise InputError(
+            f"{technique}: the key {name!r} holds {levels.type} values; leave it out of on, or give it as numbers."
+        )
+    numbers: Floats = levels.to_numpy(zero_copy_only=False).astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise InputError(f"{technique}: the key {name!r} holds an infinite number; leave it out of on.")
+    return numbers
+
+
+def renumbered(
+    technique: str, people: Microdata, name: str, shown: Shown, random: np.random.Generator
+) -> ReleasedColumn:
+    """The column with each level shown as ``shown`` says (a null stays null).
+
+    With all levels equally likely beforehand, P(level | number) ∝ P(number | level): of the levels that are always
+    shown as one number, each is as likely as the next.
+    """
+    before = unchanged(people, name)
+    size = len(shown.low)
+    if not size:  # nulls only
+        return before
+    if not shown.share.any() and np.array_equal(shown.low, before.labels[:size].to_numpy()):
+        return before
+    from scipy.sparse import csr_array
+
+    numbers, place = np.unique(np.concatenate([shown.low, shown.high]), return_inverse=True)
+    place = place.reshape(2, size)
+    null = len(before.labels) - size  # 1 if there are nulls: the last level, and the last symbol
+    place = np.concatenate([place, np.full((2, null), len(numbers))], axis=1)
+    share = np.append(shown.share, np.zeros(null))
+    symbols = len(numbers) + null
+    if name != people.confidential and len(share) * symbols > DENSE_CELLS:
+        raise InputError(
+            f"{technique}: the key {name!r} has {len(share):,} values, to be shown as {symbols:,}; "
+            "coarsen it more, or round it first."
+        )
+    level = np.tile(np.arange(len(share)), 2)
+    weight = np.concatenate([1.0 - share, share])
+    at = weight > 0
+    transition = csr_array((weight[at], (level[at], place.ravel()[at])), shape=(len(share), symbols))
+    up = np.zeros(len(before.codes), dtype=np.int64)
+    if share.any():
+        up = (random.random(len(before.codes)) < share[before.codes]).astype(np.int64)
+    return ReleasedColumn(
+        place[up, before.codes], _labels(before.labels, numbers, null), sparse_channel(transition)
+    )
+
+
+def _labels(levels: pa.Array, numbers: Floats, null: int) -> pa.Array:
+    """How the numbers are written: as whole ones where the column was of whole ones and they are."""
+    import pyarrow as pa
+
+    whole = pa.types.is_integer(levels.type) and np.array_equal(numbers, np.rint(numbers))
+    written = numbers.astype(np.int64) if whole else numbers
+    return pa.array(written.tolist() + [None] * null, pa.int64() if whole else pa.float64())

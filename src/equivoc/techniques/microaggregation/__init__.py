@@ -1,0 +1,1 @@
+"""Microaggregation: groups, averages, and what intruders make of the means."""

@@ -1,0 +1,168 @@
+"""Microaggregation: records in small groups, each value replaced by its group's mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.arguments import check_choice, is_whole
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.errors import InputError
+from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.queries.even_grids import EvenGrid, even_grid
+from equivoc.techniques.microaggregation.groups import fast_groups, mdav_groups, optimal_groups
+from equivoc.techniques.microaggregation.order_intruder import order_channel
+from equivoc.techniques.microaggregation.sum_intruder import sum_channel
+from equivoc.techniques.technique import Randomness, Technique, check_numbers, checked_columns, columns_of
+
+_METHODS = ("optimal", "mdav", "fast")
+_INTRUDERS = ("sum", "order")
+
+
+@dataclass(frozen=True)
+class Microaggregation(Technique):
+    """Put the records into groups of ``size`` to 2·size − 1 that are alike, and publish each group's mean.
+
+    ``on`` says which columns are averaged, in the same groups: "confidential", "keys", "all", or columns by name; they
+    must be numbers. ``method`` is "optimal" (one column; the least sum of squares), "mdav" (any number of columns,
+    scaled to variance 1), or "fast" (as mdav, for large files); None is the first of these that applies.
+
+    The intruder knows which records form a group, so its size g and its sum s. All originals that fit what she knows
+    are equally likely beforehand.
+
+    - ``intruder="sum"`` knows no more: ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l
+      values of the column add up to t. She does not use that members are alike, so figures err on the unsafe side, and
+      by far for one column.
+    - ``intruder="order"`` also knows that groups do not overlap, which they never do for one column and "optimal": in
+      the order of the means, nobody is above a member of the next group. She does not use that the groups are the best.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 30, 10, 40, 30]}), confidential="pay")
+    >>> release = Microaggregation(size=2).release(people)
+    >>> release.table["pay"].round(2).tolist()
+    [10.0, 33.33, 10.0, 33.33, 33.33]
+    >>> release.posteriors([]).probabilities.round(3)  # no three of 10, 30, 40 but 30, 30, 40 add up to 100
+    array([[0.4, 0.4, 0.2]])
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 20, 20, 20, 30, 30]}), confidential="pay")
+    >>> for intruder in ("sum", "order"):  # two groups have a mean of 20
+    ...     print(Microaggregation(size=2, intruder=intruder).release(people).confidential.channel[1].round(3))
+    [0.333 0.333 0.333]
+    [0. 1. 0.]
+    """
+
+    name: ClassVar[str] = "microaggregation"
+    size: int
+    """The fewest records in a group: 1 (which changes nothing) or more. More is safer."""
+    on: str | tuple[str, ...] = "confidential"
+    method: str | None = None
+    intruder: str = "sum"
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.size) or self.size < 1:
+            raise InputError(
+                f"microaggregation: size is {self.size}; a group has a whole number of records, at least 1."
+            )
+        if self.method is not None:
+            check_choice("microaggregation: method", self.method, _METHODS)
+        check_choice("microaggregation: intruder", self.intruder, _INTRUDERS)
+        object.__setattr__(self, "on", checked_columns("microaggregation", self.on))
+        if self.intruder == "order" and self.method in ("mdav", "fast"):
+            raise InputError(
+                f"microaggregation: intruder order is for method optimal, where no groups overlap, not {self.method}."
+            )
+
+    @property
+    def random(self) -> bool:
+        return False
+
+    def release(self, people: Microdata, rng: Randomness = None) -> AveragedFile:
+        """Form the groups and average; nothing is random."""
+        check_people("people", people)
+        names = columns_of(self.name, people, self.on)
+        if people.confidential in names:
+            check_numbers(self.name, people, "which have no mean")
+        if self.size > len(people):
+            raise InputError(
+                f"microaggregation: size is {self.size} but there are only {len(people)} records."
+            )
+        if len(names) > 1 and (self.method == "optimal" or self.intruder == "order"):
+            given, other = ("method optimal", "mdav") if self.method else ("intruder order", "sum")
+            raise InputError(
+                f"microaggregation: {given} is for one column, not {len(names)} ({', '.join(names)}); use {other}."
+            )
+        columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
+        grids = {name: _grid(people, name, columns[name]) for name in names}
+        group = np.arange(len(people))
+        if self.size > 1:
+            positions = np.column_stack([grid.positions[columns[name].codes] for name, grid in grids.items()])
+            # Of equal records, and of records equally far, the first comes first: not by the order of rows, though.
+            order = np.lexsort([column.codes for column in columns.values()])
+            group[order] = self._groups(positions[order])
+            for i, name in enumerate(names):
+                columns[name] = self._averaged(grids[name], positions[:, i], group, name=name)
+        confidential = columns.pop(people.confidential)
+        return AveragedFile(people, columns, confidential, group)
+
+    def _groups(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        method = self.method or ("optimal" if positions.shape[1] == 1 else "mdav")
+        if method == "optimal":
+            return optimal_groups(positions[:, 0], self.size)
+        return (mdav_groups if method == "mdav" else fast_groups)(positions, self.size)
+
+    def _averaged(
+        self, grid: EvenGrid, positions: NDArray[np.int64], group: NDArray[np.int64], *, name: str
+    ) -> ReleasedColumn:
+        """A column of means. Groups of equal size and sum tell the same, so they share one symbol."""
+        import pyarrow as pa
+
+        size = np.bincount(group)
+        total = np.bincount(group, positions).astype(np.int64)
+        kinds, kind_of_group, groups = np.unique(
+            np.column_stack([total, size]), axis=0, return_inverse=True, return_counts=True
+        )
+        sums, sizes = kinds.T
+        means = grid.origin + grid.step * (sums / sizes)
+        if self.intruder == "sum":
+            channel = sum_channel(grid, sizes, sums, name=name)
+        else:
+            channel = order_channel(grid, sizes, sums, groups, name=name)
+        return ReleasedColumn(
+            kind_of_group.reshape(-1)[group],  # NumPy 2.0.0 returns it as a column
+            pa.array(means),
+            channel,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedFile(LinkedRelease):
+    """The file with means of small groups, before an intruder who knows each group's sum, and perhaps their order."""
+
+    group: NDArray[np.int64] = field(repr=False)
+    """The number of each record's group."""
+
+
+def _grid(people: Microdata, name: str, column: ReleasedColumn) -> EvenGrid:
+    """The even grid that a column's levels lie on; InputError where they are no numbers, or lie on none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    levels, kind = column.labels, column.labels.type
+    if levels.null_count:
+        raise InputError(
+            f"microaggregation: {name!r} has missing values, which have no mean; leave it out of on."
+        )
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise InputError(
+            f"microaggregation: {name!r} holds {kind} values, which have no mean; leave it out of on."
+        )
+    try:
+        return even_grid(pc.cast(levels, pa.float64(), safe=False).to_numpy())
+    except InputError:
+        advice = "round_to or domain" if name == people.confidential else "round it"
+        raise InputError(
+            f"microaggregation: the values of {name!r} lie on no even grid, which the sums of groups need: "
+            f"put them on one ({advice})."
+        ) from None

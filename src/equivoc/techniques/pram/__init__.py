@@ -1,0 +1,1 @@
+"""PRAM: values changed at random by a known matrix."""

@@ -1,0 +1,1 @@
+"""Local suppression of single key values."""

@@ -1,0 +1,1 @@
+"""Data swapping: random pairs and rank swapping."""

@@ -1,0 +1,131 @@
+"""Data swapping: pairs of records exchange their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.arguments import is_number
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.errors import InputError
+from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.techniques.swapping.rank_moves import rank_moves
+from equivoc.techniques.technique import (
+    Randomness,
+    Technique,
+    check_order,
+    checked_columns,
+    columns_of,
+    generator,
+)
+
+_MOST_LEVELS = 2**13
+
+
+@dataclass(frozen=True)
+class Swapping(Technique):
+    """Let a share ``rate`` of the records, in pairs, exchange their values: each column of ``on`` in pairs of its own.
+
+    Without ``window`` the pairs are drawn evenly. With it, records are ranked by the column (equal ones in random
+    order); from the lowest up, each of those that take part draws its partner among those left at most ``window``
+    percent of all ranks above it: rank swapping (Moore, 1996).
+
+    Every value stays in the file, so its distribution is known. With m of n records taking part and N_d records of
+    value d, ``P(true = d | released = c) = (1 − m/n)·[d = c] + m/n · (N_d − [d = c]) / (n − 1)``; see `rank_moves`
+    for what a window leaves.
+
+    >>> import pandas as pd
+    >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 20, 30]}), confidential="pay")
+    >>> release = Swapping(rate=0.5).release(people, 0)
+    >>> sorted(release.table["pay"])
+    [10, 20, 20, 30]
+    >>> release.confidential.channel.round(3)
+    array([[0.5  , 0.333, 0.167],
+           [0.167, 0.667, 0.167],
+           [0.167, 0.333, 0.5  ]])
+    """
+
+    name: ClassVar[str] = "swapping"
+    rate: float
+    """The share of the records that take part, above 0 and at most 1. More is safer."""
+    on: str | tuple[str, ...] = "confidential"
+    window: float | None = None
+    """How far a value may move, in percent of the ranks: above 0, at most 100; None: anywhere. More is safer."""
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.rate) and 0 < self.rate <= 1):
+            raise InputError(f"swapping: rate is {self.rate!r}; it must be above 0 and at most 1.")
+        if self.window is not None and not (is_number(self.window) and 0 < self.window <= 100):
+            raise InputError(
+                f"swapping: window is {self.window!r}; it must be above 0 and at most 100 percent."
+            )
+        object.__setattr__(self, "on", checked_columns("swapping", self.on))
+
+    def release(self, people: Microdata, rng: Randomness = None) -> SwappedFile:
+        """Draw the pairs, column by column, and exchange."""
+        check_people("people", people)
+        names = columns_of(self.name, people, self.on)
+        if self.window is not None and people.confidential in names:
+            check_order(self.name, people, "so a window of ranks means nothing")
+        random = generator(rng)
+        columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
+        for name in names:
+            levels = len(columns[name].labels)
+            if levels > _MOST_LEVELS:
+                raise InputError(
+                    f"swapping: {name!r} has {levels:,} different values, more than {_MOST_LEVELS:,}; "
+                    "round it first (round_to, for the confidential column)."
+                )
+            columns[name] = self._swapped(columns[name], random)
+        confidential = columns.pop(people.confidential)
+        return SwappedFile(people, columns, confidential)
+
+    def _swapped(self, column: ReleasedColumn, random: np.random.Generator) -> ReleasedColumn:
+        codes, n = column.codes, len(column.codes)
+        taking_part = min(2 * int(self.rate * n / 2 + 0.5), n - n % 2)
+        if taking_part == 0:
+            return column
+        counts = np.bincount(codes, minlength=len(column.labels))
+        drawn = random.choice(n, size=taking_part, replace=False)
+        if self.window is None:
+            one, other = drawn[: taking_part // 2], drawn[taking_part // 2 :]
+            channel = _random_channel(counts, taking_part / n)
+        else:
+            reach = int(self.window * n / 100 + 1e-9)
+            if reach == 0:
+                raise InputError(
+                    f"swapping: window is {self.window} % of {n} ranks, which reaches nobody; "
+                    f"make it {100 / n:.3g} or more."
+                )
+            one, other = _rank_pairs(codes, np.sort(drawn), reach, random)
+            channel = rank_moves(n, taking_part, reach).channel(counts)
+        swapped = codes.copy()
+        swapped[one], swapped[other] = codes[other], codes[one]
+        return replace(column, codes=swapped, channel=channel)
+
+
+@dataclass(frozen=True, eq=False)
+class SwappedFile(LinkedRelease):
+    """The file with values exchanged between records, before an intruder who knows how pairs are drawn."""
+
+
+def _random_channel(counts: NDArray[np.int64], share: float) -> NDArray[np.float64]:
+    """P(true value | released value) where partners are drawn evenly; the row of a value that nobody has: itself."""
+    same = np.eye(len(counts))
+    n = counts.sum()
+    found = (1.0 - share) * same + share * (counts - same) / (n - 1)
+    return np.where(counts[:, None] > 0, found, same)
+
+
+def _rank_pairs(
+    codes: NDArray[np.integer], ranks: NDArray[np.int64], reach: int, random: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The records that exchange their values, those at these ranks taking part; each pair stands in both orders."""
+    from equivoc.techniques.swapping.swapping_kernels import exchange
+
+    record_at = np.lexsort([random.random(len(codes)), codes])
+    partner = exchange(ranks, reach, random.integers(2**63, size=1, dtype=np.uint64))
+    return record_at[ranks], record_at[ranks[partner]]

@@ -9,9 +9,6 @@ import numpy as np
 
 from equivoc.intruder.release import Release
 
-if TYPE_CHECKING:
-    pass
-
 
 def contributions(release: Release, known: tuple[str, ...]) -> dict[str, float]:
     """Shapley values, in bits: the average over all orders of learning the keys of what each one takes away.

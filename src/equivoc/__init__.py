@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from equivoc.assessment.budget import Budget, budget
     from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
+    from equivoc.measure.curves import Curves, curves
     from equivoc.measure.entropy import entropy_at
-    from equivoc.measure.many import Curves, curves
     from equivoc.models.measures import measures
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
@@ -45,8 +45,8 @@ _HOMES = {
     "Window": "equivoc.measure.curve",
     "curve": "equivoc.measure.curve",
     "entropy_at": "equivoc.measure.entropy",
-    "Curves": "equivoc.measure.many",
-    "curves": "equivoc.measure.many",
+    "Curves": "equivoc.measure.curves",
+    "curves": "equivoc.measure.curves",
     "Microdata": "equivoc.data.microdata",
     "read": "equivoc.data.microdata",
     "Unprotected": "equivoc.techniques.unprotected",

@@ -14,8 +14,8 @@ from equivoc.assessment.assessment import assess
 from equivoc.assessment.default_tolerance import round_tolerance
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.measure.distribution import one_tolerance
-from equivoc.measure.many import curves
+from equivoc.measure.curves import curves
+from equivoc.measure.input.arguments import one_tolerance
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon
 from equivoc.techniques.differential_privacy.geometric_noise import MOST_VALUES, GeometricNoise
 from equivoc.techniques.unprotected import Unprotected

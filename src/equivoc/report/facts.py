@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equivoc.assessment.budget import budget as budgets
 from equivoc.assessment.budget import can_be_budgeted
-from equivoc.measure.many import Curves, curves
+from equivoc.measure.curves import Curves, curves
 from equivoc.models.measures import measure_rows
 from equivoc.report import wording
 from equivoc.report.bounds import Bounds, shown_bounds

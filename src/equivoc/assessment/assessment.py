@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.assessment.contributions import contributions
-from equivoc.assessment.default_tolerance import round_tolerance
+from equivoc.assessment.by_knowledge import MOST_KEYS, SubsetFigures, published, subset_figures
+from equivoc.assessment.class_figures import CHECKED_ROWS, ClassFigures, class_figures
+from equivoc.assessment.contributions import contributions, mean_entropies
+from equivoc.assessment.mean_curve import MeanCurve, mean_entropies_at
 from equivoc.assessment.report_methods import Reported
 from equivoc.assessment.spread import spread
-from equivoc.assessment.truth import (
-    beyond,
-    control_people,
-    guess_shares,
-    of_records,
-    true_hits,
-    truth_figures,
-)
+from equivoc.assessment.truth import beyond, control_people, of_records, true_hits, truth_figures
+from equivoc.attributes.attribute import Attribute
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
-from equivoc.measure.curves import Curves, curves
-from equivoc.measure.input.arguments import numbers, tolerances
+from equivoc.measure.input.arguments import check_relative_gap, numbers, tolerances
 from equivoc.measure.input.distribution import SUM_TOLERANCE
+from equivoc.models.file_measures import Measure
+from equivoc.models.measures import measure_rows
 from equivoc.number_format import exact
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile
 
 if TYPE_CHECKING:
     import altair
+
+    from equivoc.measure.curves import Curves
+    from equivoc.measure.tree import TreeCurves
 
 Floats = NDArray[np.float64]
 MOST_KEYS_FOR_CONTRIBUTIONS = 6
@@ -62,78 +62,106 @@ class Assessment(Reported):
     control: Microdata | None = field(default=None, repr=False)
     """People who were not in the data: what is learnt about them is learnt about anyone."""
 
+    tolerance: float | None = None
+    """To what relative gap areas are certified; None: those of classes with many values are estimated."""
+
     @cached_property
     def posteriors(self) -> Posteriors:
         """What the intruder believes of each class."""
         return self.release.posteriors(list(self.known))
 
     @cached_property
-    def curves(self) -> Curves:
-        """The measure on every class."""
-        return self.posteriors.curves()
+    def figures(self) -> ClassFigures:
+        """The measure on every class, and how often her best guess is right."""
+        return class_figures(self.posteriors, self.eps, tolerance=self.tolerance)
 
     @cached_property
-    def _prior(self) -> Curves:
-        return curves(self.people.values, self.prior_probabilities[None, :])
+    def prior(self) -> Curves | TreeCurves:
+        """The measure on what the intruder believes without the release."""
+        return self.people.attribute.geometry.curves(
+            self.prior_probabilities[None, :], tolerance=self.tolerance
+        )
 
     @cached_property
-    def _hits(self) -> dict[float, Floats]:
-        """Per class: the mass of her best window."""
-        return {e: self.curves.hit(e) for e in self.eps}
+    def unprotected(self) -> ClassFigures:
+        """The measure on every class had the file been published as it is."""
+        if isinstance(self.release, PublishedFile):
+            return self.figures
+        return class_figures(published(self.posteriors), self.eps, tolerance=self.tolerance, truth=False)
 
     @cached_property
-    def _guess_shares(self) -> dict[float, Floats]:
-        return guess_shares(self.posteriors.classes, self.curves, self.eps)
+    def subsets(self) -> list[SubsetFigures]:
+        """The figures for every subset of the known keys, or for some where these are many."""
+        return subset_figures(
+            self.release, self.known, all_known=(self.figures, self.unprotected), tolerance=self.tolerance
+        )
+
+    @property
+    def break_points(self) -> Floats:
+        """The tolerances at which H(ε) can change: the distinct differences of the domain, or even steps if many."""
+        return self.prior.epsilons
+
+    def mean_curve(self, eps: Floats) -> MeanCurve:
+        """H of the average person at these tolerances, beside the baselines'."""
+        release, drawn = mean_entropies_at(self.posteriors, eps)
+        unprotected, _ = (release, drawn)
+        if not isinstance(self.release, PublishedFile):
+            unprotected, _ = mean_entropies_at(published(self.posteriors), eps)
+        prior = np.array([float(self.prior.at(float(e))[0]) for e in eps])
+        return MeanCurve(eps, release, prior, unprotected, drawn)
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The classic measures for the same intruder, each with its meaning."""
+        return measure_rows(
+            self.people,
+            self.release,
+            known=self.known,
+            believed=(self.posteriors, self.figures),
+            bare=self.unprotected,
+        )
 
     @cached_property
     def _true_hits(self) -> dict[float, Floats]:
         """Per class: the share of its people for whom her best guess is within ε/2 of the truth."""
-        return true_hits(self.posteriors.classes, self._guess_shares)
+        return true_hits(self.posteriors.classes, self.figures.right)
 
     @cached_property
     def means(self) -> dict[str, Any]:
         """Averages over people: h0, area, mean_entropy; hit and true_hit by tolerance. All that a comparison needs."""
-        sizes = self.posteriors.sizes
-        told = _means(self.curves, self._mean_entropy(self.curves.area), sizes, self.eps)
-        shares = self._true_hits
-        return {**told, "true_hit": {e: float(np.average(shares[e], weights=sizes)) for e in self.eps}}
-
-    def _mean_entropy(self, area: Floats) -> Floats:
-        width = float(self.people.values[-1] - self.people.values[0])
-        return area / width if width else np.zeros_like(area)
+        found = self.figures
+        return {**found.means, "true_hit": {e: found.mean(share) for e, share in self._true_hits.items()}}
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """Averages, minima and quantiles of every figure, over classes and over people, beside the baselines'."""
-        measured, sizes, values = self.curves, self.posteriors.sizes, self.people.values
-        figures: dict[str, Floats] = {
-            "h0": measured.h0,
-            "area": measured.area,
-            "mean_entropy": self._mean_entropy(measured.area),
-        }
+        found, attribute = self.figures, self.people.attribute
 
         def over(weights: NDArray[np.int64] | None) -> dict[str, Any]:
-            told: dict[str, Any] = {name: spread(figure, weights) for name, figure in figures.items()}
-            told["hit"] = {e: spread(hit, weights) for e, hit in self._hits.items()}
+            told: dict[str, Any] = {
+                name: spread(getattr(found, name), weights) for name in ("h0", "area", "mean_entropy")
+            }
+            told["hit"] = {e: spread(hit, weights) for e, hit in found.hit.items()}
             return told
 
-        per_record = over(sizes)
+        per_record = over(found.sizes)
         per_record["true_hit"] = self.means["true_hit"]
-        prior = _means(self._prior, self._mean_entropy(self._prior.area), np.ones(1, np.int64), self.eps)
+        prior = self._prior_figures
         told = {
             "technique": self.technique,
             "known": list(self.known),
             "records": len(self.people),
             "classes": len(self.posteriors),
-            "domain": {"values": len(values), "low": float(values[0]), "high": float(values[-1])},
+            "domain": _domain(attribute),
             "per_class": over(None),
             "per_record": per_record,
             "prior": prior,
-            "unprotected": self._unprotected,
+            "unprotected": self.unprotected.means,
             "left": {
                 name: per_record[name]["mean"] / prior[name] if prior[name] else 1.0
                 for name in ("h0", "area", "mean_entropy")
             },
+            "estimates": self._estimates,
         }
         if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
             told["contributions"] = self.contributions
@@ -141,35 +169,53 @@ class Assessment(Reported):
             told["control"] = self._control_figures(self.control)
         return told
 
+    @property
+    def _prior_figures(self) -> dict[str, Any]:
+        area, width = float(self.prior.area[0]), self.people.attribute.geometry.width
+        return {
+            "h0": float(self.prior.h0[0]),
+            "area": area,
+            "mean_entropy": area / width if width else 0.0,
+            "hit": {e: float(self.prior.hit(e)[0]) for e in self.eps},
+        }
+
+    @property
+    def _estimates(self) -> dict[str, Any] | None:
+        """How many classes have an estimated area, and how far off those that were checked can be; None: no class."""
+        found = self.figures
+        if found.largest_error is None:
+            return None
+        return {
+            "classes": int(found.estimated.sum()),
+            "checked": CHECKED_ROWS,
+            "largest_error": found.largest_error,
+        }
+
     def _control_figures(self, control: Microdata) -> dict[str, Any]:
         """Per-record means of the control group, and how near the truth she is for them and for those in the data."""
         posteriors = self.release.of_others(control.classes(list(self.known)))
-        measured = posteriors.curves()
-        of_control = truth_figures(posteriors, guess_shares(posteriors.classes, measured, self.eps))
-        of_people = truth_figures(self.posteriors, self._guess_shares)
+        found = class_figures(posteriors, self.eps, tolerance=self.tolerance)
+        of_control = truth_figures(posteriors, found.right)
+        of_people = truth_figures(self.posteriors, self.figures.right)
         return {
             "records": len(control),
             "classes": len(posteriors),
-            **_means(measured, self._mean_entropy(measured.area), posteriors.sizes, self.eps),
+            **found.means,
             **of_control,
             "people": of_people,
             "beyond": beyond(of_people, of_control),
         }
 
     @cached_property
-    def _unprotected(self) -> dict[str, Any]:
-        """Per-record means had the file been published as it is."""
-        if isinstance(self.release, PublishedFile):
-            posteriors, measured = self.posteriors, self.curves
-        else:
-            posteriors = PublishedFile(self.people).posteriors(list(self.known))
-            measured = posteriors.curves()
-        return _means(measured, self._mean_entropy(measured.area), posteriors.sizes, self.eps)
-
-    @cached_property
     def contributions(self) -> dict[str, float]:
         """Each known key's share, in bits, of what knowing them takes away (Shapley values; more is riskier)."""
-        return contributions(self.release, self.known)
+        if (
+            "subsets" in self.__dict__ and len(self.known) <= MOST_KEYS
+        ):  # measured before: nothing to do again
+            h = {frozenset(subset.known): subset.h0 for subset in self.subsets}
+        else:
+            h = mean_entropies(self.release, self.known)
+        return contributions(h, self.known)
 
     def plot_contributions(self) -> altair.Chart:
         """The contributions as bars."""
@@ -178,14 +224,14 @@ class Assessment(Reported):
         return contribution_chart(self.contributions)
 
     def _columns(self) -> dict[str, Any]:
-        measured = self.curves
+        found = self.figures
         return {
-            "size": self.posteriors.sizes,
-            "h0": measured.h0,
-            "area": measured.area,
-            "mean_entropy": self._mean_entropy(measured.area),
-            "eps_max": measured.eps_max,
-            **{f"hit_{exact(e)}": hit for e, hit in self._hits.items()},
+            "size": found.sizes,
+            "h0": found.h0,
+            "area": found.area,
+            "mean_entropy": found.mean_entropy,
+            "eps_max": found.eps_max,
+            **{f"hit_{exact(e)}": hit for e, hit in found.hit.items()},
         }
 
     @cached_property
@@ -206,13 +252,13 @@ class Assessment(Reported):
         found = self.posteriors.classes
         of = found.of_record
         columns = {"class": of, **{name: column[of] for name, column in self._columns().items()}}
-        for e, shares in self._guess_shares.items():
+        for e, shares in self.figures.right.items():
             columns[f"true_hit_{exact(e)}"] = of_records(found, shares)
         return self.people.like(_beside(self.people.names, columns))
 
     def riskiest(self, count: int = 10) -> NDArray[np.int64]:
         """The numbers of the classes with the least area, then H0: those an intruder comes closest to."""
-        order = np.lexsort((self.posteriors.sizes, self.curves.h0, self.curves.area))
+        order = np.lexsort((self.figures.sizes, self.figures.h0, self.figures.area))
         return np.asarray(order[:count])
 
 
@@ -225,6 +271,7 @@ def assess(
     eps: ArrayLike | None = None,
     prior: ArrayLike | None = None,
     control: Any = None,
+    tolerance: float | None = None,
 ) -> Assessment:
     """Measure the risk that a technique, or a release made before, leaves for ``people``.
 
@@ -233,7 +280,9 @@ def assess(
     ``prior`` is what is publicly known of the confidential attribute without the release: a probability for each value
     of the domain (None: all equally likely). ``control`` are people who were not in the data, with the same columns (a
     Microdata, or what one can be made of, which is then read as the people were): the summary then says how much is
-    learnt about them too, which is no breach of anyone's confidence.
+    learnt about them too, which is no breach of anyone's confidence. ``tolerance`` certifies areas to that relative gap
+    (0.01: within 1 %); without it those of classes with more than some hundred values are estimated, the summary says
+    how many, and how far off the estimates that were checked can be.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.unprotected import Unprotected
@@ -244,9 +293,10 @@ def assess(
     """
     check_people("people", people)
     names = people.known_keys(known)
-    values = people.values
-    asked = tolerances("eps", [0.0, round_tolerance(float(values[-1] - values[0]))] if eps is None else eps)
-    expected = _checked_prior(prior, len(values))
+    if tolerance is not None:
+        tolerance = check_relative_gap(tolerance, exact_allowed=False)
+    asked = tolerances("eps", people.attribute.geometry.default_tolerances() if eps is None else eps)
+    expected = _checked_prior(prior, len(people.attribute))
     others = None if control is None else control_people(people, control)
     if isinstance(technique, Technique):
         release, notation, drawn_with = technique.release(people, seed), technique.notation, seed
@@ -259,7 +309,7 @@ def assess(
     if others is not None:
         release.check_links_others()
     at = tuple(dict.fromkeys(asked.tolist()))
-    return Assessment(people, release, notation, names, at, expected, drawn_with, others)
+    return Assessment(people, release, notation, names, at, expected, drawn_with, others, tolerance)
 
 
 def _checked_prior(prior: ArrayLike | None, values: int) -> Floats:
@@ -285,15 +335,12 @@ def _checked_prior(prior: ArrayLike | None, values: int) -> Floats:
     return given
 
 
-def _means(
-    measured: Curves, mean_entropy: Floats, sizes: NDArray[np.int64], eps: tuple[float, ...]
-) -> dict[str, Any]:
-    return {
-        "h0": float(np.average(measured.h0, weights=sizes)),
-        "area": float(np.average(measured.area, weights=sizes)),
-        "mean_entropy": float(np.average(mean_entropy, weights=sizes)),
-        "hit": {e: float(np.average(measured.hit(e), weights=sizes)) for e in eps},
-    }
+def _domain(attribute: Attribute) -> dict[str, Any]:
+    """How many values there are, and the ends of the line they lie on, or the height of their hierarchy."""
+    told: dict[str, Any] = {"kind": attribute.kind, "values": len(attribute)}
+    if attribute.numeric:
+        return {**told, "low": float(attribute.values[0]), "high": float(attribute.values[-1])}
+    return told if attribute.ordered else {**told, "height": int(attribute.geometry.width)}
 
 
 def _beside(taken: Any, columns: dict[str, Any]) -> dict[str, Any]:

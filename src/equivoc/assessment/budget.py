@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.assessment.assessment import assess
-from equivoc.assessment.default_tolerance import round_tolerance
+from equivoc.attributes.geometry import round_tolerance
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.measure.curves import curves

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from math import comb
 
@@ -10,7 +11,7 @@ import numpy as np
 from equivoc.intruder.release import Release
 
 
-def contributions(release: Release, known: tuple[str, ...]) -> dict[str, float]:
+def contributions(h: Mapping[frozenset[str], float], known: tuple[str, ...]) -> dict[str, float]:
     """Shapley values, in bits: the average over all orders of learning the keys of what each one takes away.
 
     With h(S) the mean H0 of a random person when the keys S are known, key a of the k keys contributes
@@ -18,12 +19,10 @@ def contributions(release: Release, known: tuple[str, ...]) -> dict[str, float]:
         Σ over S without a of [h(S) − h(S ∪ {a})] / (k · C(k − 1, |S|)).
 
     They sum to h(∅) − h(known): all the bits that knowing the keys takes away. More is riskier.
+
+    >>> contributions({frozenset(): 3.0, frozenset({"age"}): 1.0}, ("age",))
+    {'age': 2.0}
     """
-    h = {}
-    for size in range(len(known) + 1):
-        for subset in combinations(known, size):
-            found = release.posteriors(list(subset))
-            h[frozenset(subset)] = float(np.average(found.shannon(), weights=found.sizes))
     k = len(known)
     return {
         key: sum(
@@ -33,3 +32,13 @@ def contributions(release: Release, known: tuple[str, ...]) -> dict[str, float]:
         )
         for key in known
     }
+
+
+def mean_entropies(release: Release, known: tuple[str, ...]) -> dict[frozenset[str], float]:
+    """h(S), in bits, for every subset S of the known keys."""
+    h = {}
+    for size in range(len(known) + 1):
+        for subset in combinations(known, size):
+            found = release.posteriors(list(subset))
+            h[frozenset(subset)] = float(np.average(found.shannon(), weights=found.sizes))
+    return h

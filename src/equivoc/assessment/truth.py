@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.assessment.class_figures import true_places
 from equivoc.attributes.numbers import nearest_places
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.measure.curves import Curves
 
 Floats = NDArray[np.float64]
 Shares = Mapping[float, Floats]
-"""For each tolerance what `guess_shares` gives."""
+"""For each tolerance and entry of ``classes.counts``, the chance that her guess is right (`ClassFigures.right`)."""
 DOUBT = 0.01
 """The share of belief that surprise is reckoned with as spread evenly over D: what was ruled out stays finite."""
-
-
-def guess_shares(classes: Classes, measured: Curves, eps: Sequence[float]) -> dict[float, Floats]:
-    """By tolerance, for each entry of ``classes.counts``: the chance that her best guess is within ε/2 of that value.
-
-    0 or 1, or a share where several windows are equally heavy: see `Curves.right_guesses`.
-    """
-    counts = classes.counts
-    truths = classes.people.values[counts.indices]
-    return {e: measured.right_guesses(e, truths, counts.indptr) for e in eps}
 
 
 def true_hits(classes: Classes, shares: Shares) -> dict[float, Floats]:
@@ -60,8 +50,11 @@ def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
     """
     classes, beliefs = posteriors.classes, posteriors.probabilities
     counts, row = _members(classes)
-    column = nearest_places(classes.people.values, posteriors.values)[counts.indices]
+    places = true_places(classes, posteriors)
+    column = nearest_places(places, posteriors.attribute.geometry.positions)
     given = np.asarray(beliefs[row, column], dtype=np.float64).reshape(-1)
+    if not posteriors.attribute.ordered:
+        given = np.where(places < 0, 0.0, given)  # a category that the domain does not have
     doubted = (1 - DOUBT) * given + DOUBT / len(posteriors.values)
     hits = true_hits(classes, shares)
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.attributes.geometry import Line, Nested
@@ -41,6 +42,13 @@ class Attribute:
     def ordered(self) -> bool:
         """Do the values have an order: numbers, or ordered categories?"""
         return isinstance(self.geometry, Line)
+
+    def places_of(self, other: Attribute) -> NDArray[np.float64]:
+        """Where the values of another file's attribute of this kind lie in this one's geometry; −1: nowhere."""
+        if self.numeric:
+            return np.asarray(other.values, dtype=np.float64)
+        at = {str(value): place for value, place in zip(self.values, self.geometry.positions, strict=True)}
+        return np.array([at.get(str(value), -1.0) for value in other.values])
 
     def __len__(self) -> int:
         """How many values the domain has."""

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from equivoc.measure.curves import Curves
+    from equivoc.measure.tree import TreeCurves
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +27,16 @@ class Line:
     def width(self) -> float:
         """The distance between the outermost values."""
         return float(self.positions[-1] - self.positions[0])
+
+    def curves(self, matrix: Any, *, counts: bool = False, tolerance: float | None = None) -> Curves:
+        """The measure on every row of ``matrix``, a posterior over the domain each; see `equivoc.curves`."""
+        from equivoc.measure.curves import curves
+
+        return curves(self.positions, matrix, counts=counts, tolerance=tolerance)
+
+    def default_tolerances(self) -> tuple[float, ...]:
+        """0, and a round number of about a tenth of the width."""
+        return 0.0, round_tolerance(self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,3 +68,32 @@ class Nested:
     def width(self) -> float:
         """The largest distance that two values can have."""
         return float(self.height)
+
+    @property
+    def positions(self) -> Floats:
+        """The values by their numbers."""
+        return np.arange(self.groups.shape[1], dtype=np.float64)
+
+    def curves(self, matrix: Any, *, counts: bool = False, tolerance: float | None = None) -> TreeCurves:
+        """The measure on every row of ``matrix``, a posterior over the domain each; always exact."""
+        from equivoc.measure.tree import tree_curves
+
+        return tree_curves(self.groups, matrix, counts=counts)
+
+    def default_tolerances(self) -> tuple[float, ...]:
+        """0 (the value itself), and 1 (its parent) where that is not the root."""
+        return (0.0, 1.0) if self.height > 1 else (0.0,)
+
+
+def round_tolerance(width: float) -> float:
+    """The largest of 1, 2 or 5 times a power of ten that is at most a tenth of the domain's ``width``; 0 for width 0.
+
+    >>> [round_tolerance(width) for width in (4600.0000001, 57, 0.3, 50, 0)]
+    [200.0, 5.0, 0.02, 5.0, 0.0]
+    """
+    if width <= 0:
+        return 0.0
+    tenth = width / 10 * (1 + 1e-9)  # 0.1 · 3 is above 0.3 in binary, and 0.3 / 0.1 below 3
+    power = floor(log10(tenth)) + 1  # the logarithm may be a rounding error off: begin one step above
+    steps = (float(f"{digit}e{power - down}") for down in range(3) for digit in (5, 2, 1))
+    return next((step for step in steps if step <= tenth), 0.0)

@@ -7,6 +7,7 @@ and nothing else; everything above works on the posteriors.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.curves import Curves, curves
+from equivoc.intruder.channel.channel import Channel, Stated
 from equivoc.memory import check_memory
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from equivoc.attributes.attribute import Attribute
     from equivoc.data.classes import Classes
+    from equivoc.measure.curves import Curves
+    from equivoc.measure.tree import TreeCurves
 
 Floats = NDArray[np.float64]
 DENSE_UP_TO = 256 * 2**20
@@ -72,12 +75,36 @@ class Posteriors:
         """Classes × |D|; each row sums to 1. A scipy CSR array where a dense one would pass 256 MB."""
         return believed(shares(self.linkage, of=f"the known keys {list(self.known)}"), self.channel)
 
-    def curves(self, *, tolerance: float = 1e-3) -> Curves:
-        """The measure on every class."""
+    def curves(self, *, tolerance: float | None = 1e-3) -> Curves | TreeCurves:
+        """The measure on every class; see `equivoc.curves` for ``tolerance``."""
         # Whole counts of the values themselves need no table of probabilities.
-        if self.channel is None and np.issubdtype(self.linkage.dtype, np.integer):
-            return curves(self.values, self.linkage, counts=True, tolerance=tolerance)
-        return curves(self.values, self.probabilities, tolerance=tolerance)
+        geometry = self.attribute.geometry
+        if self._counted:
+            return geometry.curves(self.linkage, counts=True, tolerance=tolerance)
+        return geometry.curves(self.probabilities, tolerance=tolerance)
+
+    @property
+    def _counted(self) -> bool:
+        return self.channel is None and bool(np.issubdtype(self.linkage.dtype, np.integer))
+
+    def blocks(self, *, tolerance: float | None = None) -> Iterator[tuple[slice, Curves | TreeCurves]]:
+        """The measure, for some classes at a time: tables of many classes × many values need not be whole in memory."""
+        geometry, rows = self.attribute.geometry, len(self)
+        wide = len(self.attribute)
+        if self._counted or rows * wide * 8 <= DENSE_UP_TO or self.channel is None:
+            yield slice(0, rows), self.curves(tolerance=tolerance)
+            return
+        channel = self.channel if isinstance(self.channel, Channel) else Stated(self.channel)
+        for part, block in channel.blocks(shares(self.linkage, of=f"the known keys {list(self.known)}")):
+            yield part, geometry.curves(block, tolerance=tolerance)
+
+    def curves_of(self, rows: NDArray[np.int64], *, tolerance: float | None = None) -> Curves | TreeCurves:
+        """The measure on some of the classes."""
+        geometry = self.attribute.geometry
+        if self._counted:
+            return geometry.curves(self.linkage[rows], counts=True, tolerance=tolerance)
+        link = shares(self.linkage[rows], of=f"the known keys {list(self.known)}")
+        return geometry.curves(believed(link, self.channel), tolerance=tolerance)
 
     def shannon(self) -> Floats:
         """H0 of every class in bits, without the rest of the measure."""
@@ -113,6 +140,8 @@ def believed(link: Any, channel: Any) -> Floats | csr_array:
     from scipy.sparse import csr_array, issparse
 
     width = link.shape[1] if channel is None else channel.shape[1]
+    if isinstance(channel, Channel):
+        return _through(link, channel)
     if channel is not None:
         _check_filled(link, channel)
     dense = link.shape[0] * width * 8 <= DENSE_UP_TO
@@ -126,6 +155,22 @@ def believed(link: Any, channel: Any) -> Floats | csr_array:
     if dense:
         return np.asarray(link.toarray() if issparse(link) else link)
     return csr_array(link)
+
+
+def _through(link: Any, channel: Channel) -> Floats | csr_array:
+    """`believed` for a channel that is an operator."""
+    from scipy.sparse import csr_array, vstack
+
+    rows, wide = link.shape[0], channel.shape[1]
+    if rows * wide * 8 <= DENSE_UP_TO:
+        return np.concatenate([block for _, block in channel.blocks(link)])
+    check_memory(
+        "the posteriors of all classes",
+        rows=rows,
+        columns=wide,
+        advice="round the confidential values, or let fewer keys be known",
+    )
+    return csr_array(vstack([csr_array(block) for _, block in channel.blocks(link)], format="csr"))
 
 
 def _check_filled(link: Any, channel: Any) -> None:

@@ -101,6 +101,34 @@ class TreeCurves:
         _, first = np.unique(rows[heaviest], return_index=True)
         return np.minimum(most, 1.0), masses.indices[heaviest[first]].astype(np.int64)
 
+    def right_guesses(self, eps: float, truths: Floats, bounds: Ints) -> Floats:
+        """For each row and each of its true leaves, the chance that her best guess is its ancestor at height ⌊ε⌋.
+
+        Row r has the true leaves ``truths[bounds[r]:bounds[r + 1]]``, by number. Of several equally heavy ancestors (to
+        a relative 1e-12) she takes any, so each counts for its share. Larger is riskier.
+
+        >>> many = tree_curves([[0, 1, 2], [0, 0, 0]], [[0.4, 0.4, 0.2]])
+        >>> many.right_guesses(0, np.array([0, 1, 2]), np.array([0, 3])).tolist()
+        [0.5, 0.5, 0.0]
+        """
+        height = self._height(eps)
+        masses = self._masses[height]
+        most = np.maximum.reduceat(masses.data, masses.indptr[:-1])
+        row_of = np.repeat(np.arange(len(self)), np.diff(masses.indptr))
+        heaviest = masses.data >= most[row_of] * (1.0 - 1e-12)
+        tied = np.bincount(row_of[heaviest], minlength=len(self))
+        wide = masses.shape[1]
+        among = row_of[heaviest] * wide + masses.indices[heaviest]
+        row = np.repeat(np.arange(len(self)), np.diff(bounds))
+        leaves = np.asarray(truths, dtype=np.int64)
+        known = leaves >= 0  # a leaf that is not of this tree is never guessed
+        asked = row * wide + self.ancestors[height][np.where(known, leaves, 0)]
+        return np.where(known & np.isin(asked, among), 1.0 / tied[row], 0.0)
+
+    def check_estimates(self, rows: int = 3, *, seed: int = 0) -> float:
+        """0.0: no area is an estimate."""
+        return 0.0
+
     def _height(self, eps: float) -> int:
         return int(min(one_tolerance("eps", eps), len(self.ancestors) - 1))
 

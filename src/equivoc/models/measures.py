@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
-from equivoc.measure.curves import Curves
 from equivoc.models.file_measures import Measure, compared_measures, file_measures
 from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.oganian_trottini import CERTAIN, decreasing, reciprocal, trottini_fienberg
 from equivoc.models.phrases import listed, part
 from equivoc.models.release_measures import release_measures
 from equivoc.number_format import bits, figure
+
+Floats = NDArray[np.float64]
+
+
+class Measured(Protocol):
+    """H0 and area of every class."""
+
+    @property
+    def h0(self) -> Floats: ...
+    @property
+    def area(self) -> Floats: ...
 
 
 def measures(people: Microdata, release: Release | None = None, *, known: Known = None) -> Any:
@@ -46,21 +57,24 @@ def measure_rows(
     release: Release | None = None,
     *,
     known: Known = None,
-    believed: tuple[Posteriors, Curves] | None = None,
+    believed: tuple[Posteriors, Measured] | None = None,
+    bare: Measured | None = None,
 ) -> list[Measure]:
     """The rows of `measures`, in its order: what is left to find out, the released file, both files, the original.
 
-    ``believed`` is what the release makes the intruder believe, and the measure on it, if that was worked out before.
+    ``believed`` is what the release makes the intruder believe, and the measure on it, if that was worked out before;
+    ``bare`` is the measure on the classes of the file published as it is, likewise.
     """
     classes = known_classes(people, known)
     published = Posteriors(classes, people.attribute, classes.counts, None)
-    bare = published.curves()
+    if bare is None:
+        bare = published.curves(tolerance=None)
     if release is None:
         return [*_left(published, bare), *_risks(published, bare), *file_measures(people, classes)]
     compared = release_measures(people, release, classes)
     if believed is None:
         posteriors = release.posteriors(classes.known)
-        believed = posteriors, posteriors.curves()
+        believed = posteriors, posteriors.curves(tolerance=None)
     return [
         *_left(*believed),
         *_risks(*believed),
@@ -70,7 +84,7 @@ def measure_rows(
     ]
 
 
-def _left(posteriors: Posteriors, curves: Curves, *, of: str = "") -> list[Measure]:
+def _left(posteriors: Posteriors, curves: Measured, *, of: str = "") -> list[Measure]:
     """H0 and A over people: what the intruder does not know yet."""
     sizes = posteriors.sizes
     unit = posteriors.classes.people.confidential
@@ -93,12 +107,12 @@ def _left(posteriors: Posteriors, curves: Curves, *, of: str = "") -> list[Measu
     ]
 
 
-def _certain(posteriors: Posteriors, curves: Curves) -> str:
+def _certain(posteriors: Posteriors, curves: Measured) -> str:
     certain = int(posteriors.sizes[curves.h0 < CERTAIN].sum())
     return part(certain, len(posteriors.classes.people))
 
 
-def _risks(posteriors: Posteriors, curves: Curves) -> list[Measure]:
+def _risks(posteriors: Posteriors, curves: Measured) -> list[Measure]:
     """Decreasing functions of what she does not know, over people."""
     sizes = posteriors.sizes
     per_bit = reciprocal(curves.h0)

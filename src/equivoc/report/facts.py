@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from equivoc.assessment.budget import budget as budgets
 from equivoc.assessment.budget import can_be_budgeted
-from equivoc.measure.curves import Curves, curves
-from equivoc.models.measures import measure_rows
+from equivoc.assessment.by_knowledge import risk_by_knowledge
 from equivoc.report import wording
 from equivoc.report.bounds import Bounds, shown_bounds
-from equivoc.report.knowledge import risk_by_knowledge
 from equivoc.report.plain import plain
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.version import __version__
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_TOLERANCES = 65
-MOST_TABULATED = 1 << 24
-"""Entries of classes × tolerances that are held at once; beyond, one tolerance after the other."""
 BINS = 20
 RISKIEST = 10
 CERTAIN = 1e-9
@@ -52,11 +48,9 @@ def assessment_facts(
     however small they are. ``date`` is printed as given; without it, the same result gives the same bytes. ``budget``
     adds what a privacy budget would buy; where the release is differentially private it is there anyway.
     """
+    subsets = result.subsets  # before the summary, which then need not measure any of them again
     people, summary = result.people, result.summary
     name = people.confidential
-    # Its own counts are what a class's people would be known by had the file been published as it is.
-    unprotected = curves(people.values, result.posteriors.classes.counts, counts=True)
-    prior = curves(people.values, result.prior_probabilities[None, :])
     hits = _hits(result)
     shown = next((hit for hit in hits if hit["eps"] > 0), hits[0])
     exposure = _exposure(result, shown["eps"])
@@ -94,13 +88,13 @@ def assessment_facts(
         "control": _control(summary),
         "notes": result.release.notes(result.known),
         "shown_hit": shown,
-        "curve": _curve(result, prior, unprotected, bounds),
-        "knowledge": risk_by_knowledge(result),
+        "curve": _curve(result, bounds),
+        "knowledge": risk_by_knowledge(subsets),
         "people": exposure,
         "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values),
         "contributions": _contributions(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
-        "measures": _measures(result),
+        "measures": [row._asdict() for row in result.measures],
         "methods": [
             {"term": term, "meaning": meaning}
             for term, meaning in wording.METHODS
@@ -225,22 +219,24 @@ def _control(summary: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _curve(result: Assessment, prior: Curves, unprotected: Curves, bounds: Bounds | None) -> dict[str, Any]:
+def _curve(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
     """H(ε) of the average over people, at every break point if these are few, else at even steps.
 
     Break points are differences of values: where the values are the people's own, even steps tell none of them.
     """
-    eps = result.curves.epsilons
-    every = len(eps) <= MOST_TOLERANCES and bounds is not None and bounds.exact
+    eps = result.break_points
+    levels = not result.people.attribute.ordered
+    every = levels or (len(eps) <= MOST_TOLERANCES and bounds is not None and bounds.exact)
     if not every:
         eps = np.linspace(0.0, _reach(float(eps[-1]), bounds), MOST_TOLERANCES)
-    sizes = result.posteriors.sizes
+    found = result.mean_curve(eps)
     return {
         "eps": eps,
         "every_break_point": every,
-        "release": _mean_entropies(result.curves, eps, sizes, tabulated=every),
-        "prior": _mean_entropies(prior, eps, np.ones(1), tabulated=every),
-        "unprotected": _mean_entropies(unprotected, eps, sizes, tabulated=every),
+        "drawn": found.drawn,
+        "release": found.release,
+        "prior": found.prior,
+        "unprotected": found.unprotected,
     }
 
 
@@ -252,16 +248,9 @@ def _reach(widest: float, bounds: Bounds | None) -> float:
     return width or float(10.0 ** np.ceil(np.log10(widest))) if widest else 1.0
 
 
-def _mean_entropies(measured: Curves, eps: Floats, sizes: NDArray[Any], *, tabulated: bool) -> Floats:
-    weights = sizes / sizes.sum()
-    if tabulated and len(measured) * len(eps) <= MOST_TABULATED:
-        return np.asarray(weights @ measured.entropies)
-    return np.array([weights @ measured.at(float(e)) for e in eps])
-
-
 def _exposure(result: Assessment, eps: float) -> dict[str, Any]:
     """How H0 and the hit rate are spread over people: histograms, and those worst off."""
-    sizes, h0, hit = result.posteriors.sizes, result.curves.h0, result.curves.hit(eps)
+    sizes, h0, hit = result.figures.sizes, result.figures.h0, result.figures.hit[eps]
     top = max(float(np.log2(len(result.people.values))), float(h0.max()), CERTAIN)
     return {
         "h0": _histogram(h0, sizes, top),
@@ -307,13 +296,6 @@ def _budget(result: Assessment, eps: float) -> dict[str, Any]:
     means = result.means
     here = None if spent is None else {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
     return {**told, "here": here}
-
-
-def _measures(result: Assessment) -> list[dict[str, Any]]:
-    """The classic measures for the same intruder, each with its meaning; a value that is infinite becomes None."""
-    believed = result.posteriors, result.curves
-    rows = measure_rows(result.people, result.release, known=result.known, believed=believed)
-    return [row._asdict() for row in rows]
 
 
 def _first_sentence(kind: type) -> str:

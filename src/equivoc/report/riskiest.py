@@ -16,11 +16,11 @@ def riskiest_classes(result: Assessment, most: int, *, record_values: bool) -> d
     """The ``most`` classes with the least area and H0. Those of fewer than three people are averaged into one entry:
     of one person, the key values are a record's; of two, each knows the other's. ``record_values`` names them too.
     """
-    posteriors, measured = result.posteriors, result.curves
+    posteriors, measured = result.posteriors, result.figures
     fewest = 1 if record_values else FEWEST_PEOPLE
     sizes = posteriors.sizes
     figures = {"h0": measured.h0, "area": measured.area}
-    hits = {eps: measured.hit(eps) for eps in result.eps}
+    hits = measured.hit
     order = result.riskiest(len(posteriors))
     named = order[sizes[order] >= fewest][:most]
     keys = [

@@ -1,0 +1,112 @@
+"""Risk by knowledge: how the average person fares as the intruder knows more of the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from equivoc.assessment.class_figures import ClassFigures, class_figures
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.release import Release
+
+MOST_KEYS = 6
+"""Up to so many known keys, every subset is measured; beyond: none, each alone, and all."""
+
+
+@dataclass(frozen=True)
+class SubsetFigures:
+    """What an intruder who knows some of the keys is left with. Bits, and bits × the attribute's unit."""
+
+    known: tuple[str, ...]
+    classes: int
+    h0: float
+    """The mean over people, as are the others unless they say otherwise."""
+    area: float
+    h0_unprotected: float
+    """Had the file been published as it is."""
+    area_unprotected: float
+    h0_sum: float
+    """Over classes, each counting once."""
+    area_sum: float
+
+
+def subset_figures(
+    release: Release,
+    known: tuple[str, ...],
+    *,
+    all_known: tuple[ClassFigures, ClassFigures],
+    tolerance: float | None,
+) -> list[SubsetFigures]:
+    """The figures for every subset of the known keys; ``all_known`` are those that are there already, of the release
+    and of the file published as it is.
+    """
+    found = []
+    for subset in _subsets(known):
+        if subset == known:
+            own, bare = all_known
+        else:
+            posteriors = release.posteriors(list(subset))
+            own = class_figures(posteriors, (), tolerance=tolerance, truth=False)
+            bare = class_figures(published(posteriors), (), tolerance=tolerance, truth=False)
+        found.append(
+            SubsetFigures(
+                subset,
+                len(own.h0),
+                own.mean(own.h0),
+                own.mean(own.area),
+                bare.mean(bare.h0),
+                bare.mean(bare.area),
+                float(own.h0.sum()),
+                float(own.area.sum()),
+            )
+        )
+    return found
+
+
+def published(posteriors: Posteriors) -> Posteriors:
+    """The same classes had the file been published as it is: each class's own values."""
+    return Posteriors(posteriors.classes, posteriors.attribute, posteriors.classes.counts, None)
+
+
+def risk_by_knowledge(subsets: Sequence[SubsetFigures]) -> dict[str, Any]:
+    """H0 and area over people for every number of known keys, averaged over the subsets of that size.
+
+    ``low`` and ``high`` are those of the riskiest and the safest subset; ``pooled`` averages are the paper's, in which
+    each class counts once; ``unprotected`` is what the file published as it is would leave.
+    """
+    sizes = []
+    for size in sorted({len(subset.known) for subset in subsets}):
+        alike = [subset for subset in subsets if len(subset.known) == size]
+        told: dict[str, Any] = {"size": size, "subsets": len(alike)}
+        for figure in ("h0", "area"):
+            means = [getattr(subset, figure) for subset in alike]
+            told[figure] = float(np.mean(means))
+            told[f"{figure}_low"], told[f"{figure}_high"] = min(means), max(means)
+            told[f"{figure}_unprotected"] = float(
+                np.mean([getattr(s, f"{figure}_unprotected") for s in alike])
+            )
+            classes = sum(subset.classes for subset in alike)
+            told[f"{figure}_pooled"] = sum(getattr(subset, f"{figure}_sum") for subset in alike) / classes
+        sizes.append(told)
+    listed = [
+        {
+            "known": list(subset.known),
+            **{
+                name: getattr(subset, name)
+                for name in ("classes", "h0", "area", "h0_unprotected", "area_unprotected")
+            },
+        }
+        for subset in subsets
+    ]
+    most = max(len(subset.known) for subset in subsets)
+    return {"every_subset": most <= MOST_KEYS, "sizes": sizes, "subsets": listed}
+
+
+def _subsets(known: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    every = range(len(known) + 1)
+    for size in every if len(known) <= MOST_KEYS else (0, 1, len(known)):
+        yield from combinations(known, size)

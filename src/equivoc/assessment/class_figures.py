@@ -1,0 +1,100 @@
+"""The measure and the truth for every class of one intruder's posteriors: computed once, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.data.classes import Classes
+from equivoc.intruder.posteriors import Posteriors
+
+Floats = NDArray[np.float64]
+CHECKED_ROWS = 3
+"""How many estimated areas are held against certified ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFigures:
+    """H0, area, ε_max and hit rates of every class, and how often her best guess is right.
+
+    Entropies are in bits, areas in bits × the attribute's unit. Less is riskier; for hits, more is.
+    """
+
+    sizes: NDArray[np.int64] = field(repr=False)
+    """How many people each class has."""
+    h0: Floats = field(repr=False)
+    area: Floats = field(repr=False)
+    eps_max: Floats = field(repr=False)
+    mean_entropy: Floats = field(repr=False)
+    """The area divided by the width of the domain, in bits."""
+    estimated: NDArray[np.bool_] = field(repr=False)
+    """Is the area an estimate? So it is for classes with many values, unless a tolerance is asked for."""
+    largest_error: float | None
+    """The largest relative error of the estimates that were checked; None if no area is estimated."""
+    hit: dict[float, Floats] = field(repr=False)
+    """By tolerance: the mass of her best window."""
+    right: dict[float, Floats] = field(repr=False)
+    """By tolerance, for each entry of ``classes.counts``: the chance that her best guess is within ε/2 of it."""
+
+    @property
+    def means(self) -> dict[str, Any]:
+        """Averages over people: h0, area, mean_entropy, and hit by tolerance."""
+        return {
+            **{name: self.mean(getattr(self, name)) for name in ("h0", "area", "mean_entropy")},
+            "hit": {e: self.mean(hit) for e, hit in self.hit.items()},
+        }
+
+    def mean(self, figure: Floats) -> float:
+        """The average over people."""
+        return float(np.average(figure, weights=self.sizes))
+
+
+def class_figures(
+    posteriors: Posteriors, eps: Sequence[float], *, tolerance: float | None = None, truth: bool = True
+) -> ClassFigures:
+    """Measure every class. ``tolerance`` certifies areas of classes with many values; None estimates them.
+
+    ``truth=False`` leaves out how often guesses are right (``right`` is then empty).
+    """
+    classes, geometry = posteriors.classes, posteriors.attribute.geometry
+    counts = classes.counts if truth else None
+    truths = true_places(classes, posteriors) if truth else np.empty(0)
+    pieces: list[tuple[Any, ...]] = []
+    error = None
+    for part, measured in posteriors.blocks(tolerance=tolerance):
+        hits = [measured.hit(e) for e in eps]
+        right = []
+        if counts is not None:
+            bounds = counts.indptr[part.start : part.stop + 1].astype(np.int64)
+            within = truths[bounds[0] : bounds[-1]]
+            right = [measured.right_guesses(e, within, bounds - bounds[0]) for e in eps]
+        if error is None and measured.estimated.any():
+            error = measured.check_estimates(CHECKED_ROWS)
+        pieces.append((measured.h0, measured.area, measured.eps_max, measured.estimated, *hits, *right))
+    h0, area, eps_max, estimated, *rest = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    return ClassFigures(
+        classes.sizes,
+        h0,
+        area,
+        eps_max,
+        area / geometry.width if geometry.width else np.zeros_like(area),
+        estimated,
+        error,
+        dict(zip(eps, rest[: len(eps)], strict=True)),
+        dict(zip(eps, rest[len(eps) :], strict=True)) if truth else {},
+    )
+
+
+def true_places(classes: Classes, posteriors: Posteriors) -> Floats:
+    """Where the true value of each entry of ``classes.counts`` lies in the posteriors' geometry.
+
+    The classes may be of other people (a control group), whose values need not be in the domain: a number is where it
+    is, a category that the domain does not have lies nowhere (−1).
+    """
+    own, theirs = posteriors.attribute, classes.people.attribute
+    places = own.geometry.positions if own is theirs else own.places_of(theirs)
+    return np.asarray(places[classes.counts.indices])

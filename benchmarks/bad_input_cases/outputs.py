@@ -123,7 +123,6 @@ def _of_report() -> Iterator[Case]:
 def _of_study() -> Iterator[Case]:
     for what, (out, made) in FOLDERS.items():
         yield Case("study", "outputs", what, ("plan.toml", "--out", out), {"plan.toml": PLAN, **made})
-    yield Case("study", "outputs", "empty", ("plan.toml", "--out", ""), {"plan.toml": PLAN})
     for name in ("results.csv", "summary.csv", "seconds.csv", "study.png"):
         path = f"out/{name}"
         if name.endswith(".csv"):

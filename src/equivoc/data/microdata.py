@@ -197,6 +197,7 @@ class Microdata:
             return self._records.levels(name).take(chosen)
         kind = self._records.levels(name).type
         whole = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
+        whole = whole and bool(np.abs(self._values).max() < 2**63)
         if whole and np.array_equal(self._values, np.rint(self._values)):
             return pa.array(self._values.astype(np.int64)).take(chosen)
         return pa.array(self._values).take(chosen)

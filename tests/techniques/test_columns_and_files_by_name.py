@@ -53,3 +53,9 @@ def test_bytes_in_a_released_column_are_refused() -> None:
 def test_numbers_beyond_64_bits_stay_what_they_are() -> None:
     people = eq.Microdata(FRAME.assign(pay=["10", "20", "30", str(10**30)]), confidential="pay", keys=["age"])
     assert people.decode("pay", people.codes).to_pylist() == [10.0, 20.0, 30.0, 1e30]
+
+
+def test_a_huge_field_in_a_hierarchy_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text("20;" + "x" * 200_000 + "\n30;x\n")
+    with pytest.raises(eq.InputError, match="cannot be read as CSV"):
+        eq.Generalisation(k=2, hierarchies={"age": tmp_path / "h.csv"})

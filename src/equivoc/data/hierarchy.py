@@ -111,7 +111,10 @@ class Hierarchy:
             raise InputError(f"the hierarchy {path} cannot be read: {refused.strerror}.") from None
         except UnicodeDecodeError:
             raise InputError(f"the hierarchy {path} is not a text file; give CSV in UTF-8.") from None
-        rows = min((_split(lines, by) for by in SEPARATORS), key=_unevenness)
+        try:
+            rows = min((_split(lines, by) for by in SEPARATORS), key=_unevenness)
+        except csv.Error as problem:
+            raise InputError(f"the hierarchy {path} cannot be read as CSV: {problem}.") from None
         if rows and rows[0][0].casefold() in (key.casefold(), *HEADERS):
             rows = rows[1:]
         return cls(tuple(rows), source=str(path))

@@ -197,7 +197,13 @@ def _of_the_output_itself() -> Iterator[Case]:
     for command, words in lines.items():
         for what, more in {"": (), "-json": ("--json",)}.items():
             yield Case(
-                command, "printing", f"full-device{what}", (*words, *more), stdout="/dev/full", real=True
+                command,
+                "printing",
+                f"full-device{what}",
+                (*words, *more),
+                stdout="/dev/full",
+                code=1,
+                real=True,
             )
     plain = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
     for command, words in lines.items():

@@ -123,7 +123,6 @@ def _of_report() -> Iterator[Case]:
 def _of_study() -> Iterator[Case]:
     for what, (out, made) in FOLDERS.items():
         yield Case("study", "outputs", what, ("plan.toml", "--out", out), {"plan.toml": PLAN, **made})
-    yield Case("study", "outputs", "empty", ("plan.toml", "--out", ""), {"plan.toml": PLAN})
     for name in ("results.csv", "summary.csv", "seconds.csv", "study.png"):
         path = f"out/{name}"
         if name.endswith(".csv"):
@@ -198,7 +197,13 @@ def _of_the_output_itself() -> Iterator[Case]:
     for command, words in lines.items():
         for what, more in {"": (), "-json": ("--json",)}.items():
             yield Case(
-                command, "printing", f"full-device{what}", (*words, *more), stdout="/dev/full", real=True
+                command,
+                "printing",
+                f"full-device{what}",
+                (*words, *more),
+                stdout="/dev/full",
+                code=1,
+                real=True,
             )
     plain = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
     for command, words in lines.items():

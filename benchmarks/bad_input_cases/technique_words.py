@@ -51,7 +51,7 @@ TECHNIQUES: dict[str, tuple[dict[str, str], dict[str, tuple[str, ...]]]] = {
     "released-file": ({"table": "people.csv"}, {"table": ("missing.csv", "1", "."), "matching": ("fuzzy", "1")}),
 }  # fmt: skip
 """Each technique: parameters that are right, and values that are wrong."""
-PERHAPS = {("generalisation", "hierarchies", "age:5/7")}
+PERHAPS = {("generalisation", "hierarchies", "age:5/7"), ("generalisation", "hierarchies", "age:5/")}
 LINES = {
     "empty": "", "space": " ", "colon": ":", "unknown": "samplin:fraction=0.5", "by-case": "Sampling:fraction=0.5",
     "no-equals": "sampling:fraction", "no-name": "sampling:=0.5", "two-equals": "sampling:fraction=0.5=1",

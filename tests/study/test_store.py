@@ -155,6 +155,24 @@ def test_what_is_no_store(people: eq.Microdata, tmp_path: Path) -> None:
         study.run(tmp_path, progress=False)
 
 
+def test_a_study_that_cannot_begin_leaves_nothing(people: eq.Microdata, tmp_path: Path) -> None:
+    wrong = eq.Study(people, techniques=[eq.Rounding(base=10, on="zip")], replicates=2)
+    for folder, left in ((tmp_path / "new", False), (tmp_path, True)):
+        with pytest.raises(eq.InputError, match="zip"):
+            wrong.run(folder, progress=False)
+        assert folder.exists() == left
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_study_that_breaks_off_keeps_what_is_finished(people: eq.Microdata, tmp_path: Path) -> None:
+    techniques = [eq.Sampling(fraction=0.2), eq.Rounding(base=10, on="zip")]
+    with pytest.raises(eq.InputError, match="zip"):
+        eq.Study(people, techniques=techniques, replicates=1).run(tmp_path / "out", progress=False)
+    done = eq.Study(people, techniques=techniques[:1], replicates=1).run(tmp_path / "out", progress=False)
+    assert (tmp_path / "out" / FILE).exists()
+    assert len(done.cells) == 1
+
+
 def test_a_folder_that_cannot_be(people: eq.Microdata, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(eq.InputError, match="cannot be made: Not a directory"):

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import equivoc as eq
@@ -40,3 +41,21 @@ def test_a_matrix_in_a_pipe_is_refused(tmp_path: Path) -> None:
 def test_weights_that_sum_to_nothing_or_too_much_are_refused(weight: float, told: str) -> None:
     with pytest.raises(eq.InputError, match=told):
         eq.Microdata(FRAME.assign(w=weight), confidential="pay", keys=["age"], weights="w")
+
+
+def test_bytes_in_a_released_column_are_refused() -> None:
+    people = eq.Microdata(FRAME, confidential="pay", keys=["age"])
+    released = pa.table({"age": [20, 20, 30, 30], "pay": [b"\xff", b"1", b"2", b"3"]})
+    with pytest.raises(eq.InputError, match="as released holds binary values that are no text"):
+        eq.ReleasedFile(released).release(people)
+
+
+def test_numbers_beyond_64_bits_stay_what_they_are() -> None:
+    people = eq.Microdata(FRAME.assign(pay=["10", "20", "30", str(10**30)]), confidential="pay", keys=["age"])
+    assert people.decode("pay", people.codes).to_pylist() == [10.0, 20.0, 30.0, 1e30]
+
+
+def test_a_huge_field_in_a_hierarchy_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text("20;" + "x" * 200_000 + "\n30;x\n")
+    with pytest.raises(eq.InputError, match="cannot be read as CSV"):
+        eq.Generalisation(k=2, hierarchies={"age": tmp_path / "h.csv"})

@@ -126,7 +126,12 @@ class Hierarchy:
             raise InputError(f"the hierarchy {path} cannot be read: {refused.strerror}.") from None
         except UnicodeDecodeError:
             raise InputError(f"the hierarchy {path} is not a text file; give CSV in UTF-8.") from None
-        found = min((_split(text, by) for by in SEPARATORS), key=lambda split: _unevenness(split.values()))
+        try:
+            found = min(
+                (_split(text, by) for by in SEPARATORS), key=lambda split: _unevenness(split.values())
+            )
+        except csv.Error as problem:
+            raise InputError(f"the hierarchy {path} cannot be read as CSV: {problem}.") from None
         lines, rows = list(found), list(found.values())
         names: tuple[str, ...] = ()
         if rows and rows[0][0].casefold() in (key.casefold(), *HEADERS):

@@ -88,7 +88,9 @@ class Number(Kind):
             )
         kind = levels.type
         whole = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
-        whole = whole and bool(np.array_equal(domain, np.rint(domain)))
+        whole = whole and bool(
+            np.array_equal(domain, np.rint(domain)) and np.abs(domain).max(initial=0) < 2**63
+        )
         labels = pa.array(domain.astype(np.int64) if whole else domain)
         attribute = Attribute(
             self.name,

@@ -53,10 +53,12 @@ def report(
         )
         page = render(facts)
         check_outputs(outputs, inputs=options.inputs())
-        write_page(page, out)
-        if json_file is not None:
-            with replacing(json_file) as temporary:
+        if json_file is None:
+            write_page(page, out)
+        else:
+            with replacing(json_file) as temporary:  # around the page: neither is written if one cannot be
                 temporary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+                write_page(page, out)
     from equivoc.cli.terminal import Terminal
 
     terminal = Terminal()

@@ -7,7 +7,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from math import isfinite
@@ -103,12 +103,13 @@ def open_store(folder: Path, asked: Asked) -> Iterator[Store]:
     """The store for a study: a new one, or the one that is there if its cells can be used.
 
     Its data, seed and knowledge must be the same; techniques and replicates may be others. Raises InputError if they
-    are not, if the folder cannot be written, or if another process computes in it.
+    are not, if the folder cannot be written, or if another process computes in it. A new one is removed again if an
+    InputError ends the study before a cell is finished.
     """
-    _make_folder(folder)
-    with only_here(folder):
+    with _made_folder(folder), only_here(folder):
         path = folder / FILE
-        if not path.exists():
+        new, useless = not path.exists(), False
+        if new:
             _make_private_file(path)
         elif _begun(path):  # look before anything is changed: it may be another's database
             with open_to_read(folder):
@@ -132,8 +133,14 @@ def open_store(folder: Path, asked: Asked) -> Iterator[Store]:
                 now = (json.dumps(asked.facts), json.dumps(contents))
                 connection.execute("UPDATE study SET facts = ?, contents = ?", now)
             yield Store(folder, asked.facts, contents, connection)
+        except InputError:
+            with suppress(sqlite3.Error):
+                useless = new and not connection.execute("SELECT count(*) FROM results").fetchone()[0]
+            raise
         finally:
             connection.close()
+            if useless:
+                path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -163,8 +170,10 @@ def study_folder(given: object) -> Path:
     return Path(given)
 
 
-def _make_folder(folder: Path) -> None:
-    """Make the folder, for its owner only, or say why it cannot be."""
+@contextmanager
+def _made_folder(folder: Path) -> Iterator[None]:
+    """Make the folder, for its owner only, or say why it cannot be; remove it if it is new and ends up empty."""
+    new = not folder.is_dir()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError:
@@ -172,6 +181,13 @@ def _make_folder(folder: Path) -> None:
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise InputError(f"the study folder {folder} cannot be made: {why}.") from None
+    try:
+        yield
+    except InputError:
+        if new:
+            with suppress(OSError):  # there is something in it
+                folder.rmdir()
+        raise
 
 
 def _make_private_file(path: Path) -> None:

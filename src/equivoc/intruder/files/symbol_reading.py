@@ -54,7 +54,7 @@ def read_symbols(
     {'*': 4, '2*': 2, '41': 1, '[20,30)': 2}
     """
     reader = _Reader(levels, name)
-    values = _values(column.levels)
+    values = _values(column.levels, f"the {role} {name!r} as released")
     codes = column.codes.astype(np.int64)
     nulls = int(np.count_nonzero(np.isin(codes, [i for i, value in enumerate(values) if value is None])))
     suppressed = reader.nullable and nulls > most_nulls
@@ -86,7 +86,7 @@ def read_symbols(
     return read
 
 
-def _values(levels: pa.Array) -> list[Any]:
+def _values(levels: pa.Array, what: str) -> list[Any]:
     """The symbols as numbers where they are numbers, else as text; null is None."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -94,7 +94,10 @@ def _values(levels: pa.Array) -> list[Any]:
     kind = levels.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return list(levels.to_pylist())
-    return list(pc.cast(levels, pa.string()).to_pylist())
+    try:
+        return list(pc.cast(levels, pa.string()).to_pylist())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(f"{what} holds {kind} values that are no text: give numbers or text.") from None
 
 
 class _Reader:

@@ -249,12 +249,17 @@ class Assessment(Reported):
         """One row per record of the original, in its order: the figures of its class, and ``true_hit_<ε>``, the chance
         that her best guess is within ε/2 of its true value: 0 or 1, or a share where several windows are equally heavy.
         No value of the record itself."""
+        return self.people.like(_beside(self.people.names, self.record_columns))
+
+    @cached_property
+    def record_columns(self) -> dict[str, Any]:
+        """The columns of `records`."""
         found = self.posteriors.classes
         of = found.of_record
         columns = {"class": of, **{name: column[of] for name, column in self._columns().items()}}
         for e, shares in self.figures.right.items():
             columns[f"true_hit_{exact(e)}"] = of_records(found, shares)
-        return self.people.like(_beside(self.people.names, columns))
+        return columns
 
     def riskiest(self, count: int = 10) -> NDArray[np.int64]:
         """The numbers of the classes with the least area, then H0: those an intruder comes closest to."""
@@ -268,11 +273,11 @@ def assess(
     *,
     known: Sequence[str] | None = None,
     seed: int = 0,
-    eps: ArrayLike | None = None,
+    eps: Any = None,
     prior: ArrayLike | None = None,
     control: Any = None,
     tolerance: float | None = None,
-) -> Assessment:
+) -> Any:
     """Measure the risk that a technique, or a release made before, leaves for ``people``.
 
     ``known`` are the keys whose values the intruder knows of her target (None: all of them; []: none). ``eps`` are the
@@ -284,6 +289,9 @@ def assess(
     (0.01: within 1 %); without it those of classes with more than some hundred values are estimated, the summary says
     how many, and how far off the estimates that were checked can be.
 
+    People with several confidential attributes get `SeveralAssessments`: ``attributes`` has one Assessment for each,
+    ``together`` what holds for all. ``eps`` and ``prior`` may then be mappings by attribute.
+
     >>> import pandas as pd
     >>> from equivoc.techniques.unprotected import Unprotected
     >>> frame = pd.DataFrame({"sex": ["F", "F", "M", "M"], "pay": [50, 107, 77, 80]})
@@ -292,6 +300,19 @@ def assess(
     [57.0, 3.0]
     """
     check_people("people", people)
+    if people.several:
+        from equivoc.assessment.several import assess_several
+
+        return assess_several(
+            people,
+            technique,
+            known=known,
+            seed=seed,
+            eps=eps,
+            prior=prior,
+            control=control,
+            tolerance=tolerance,
+        )
     names = people.known_keys(known)
     if tolerance is not None:
         tolerance = check_relative_gap(tolerance, exact_allowed=False)

@@ -144,9 +144,10 @@ class AssessmentOptions(ReleaseOptions):
         tolerances = None if self.eps is None else numbers("--eps", self.eps)
         people = self.read()
         others = None if self.control is None else self._others(self.control)
-        return assess(
+        result: Assessment = assess(
             people, chosen, known=self.asked(people), seed=self.seed, eps=tolerances, control=others
         )
+        return result
 
     def _others(self, control: Path) -> Microdata:
         try:

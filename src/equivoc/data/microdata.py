@@ -153,6 +153,11 @@ class Microdata:
         return view
 
     @property
+    def several(self) -> bool:
+        """Are there several confidential attributes, of which none was chosen?"""
+        return self._current is None
+
+    @property
     def attribute(self) -> Attribute:
         """The confidential attribute; InputError where there are several and none was chosen."""
         if self._current is None:

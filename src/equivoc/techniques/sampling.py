@@ -46,6 +46,10 @@ class Sampling(Technique):
             raise InputError(f"sampling: fraction is {self.fraction!r}; it must be above 0 and at most 1.")
         check_choice("sampling: prior", self.prior, ("uniform", "marginal"))
 
+    @property
+    def whole_records(self) -> bool:
+        return True
+
     def release(self, people: Microdata, rng: Randomness = None) -> Sample:
         """Draw the sample."""
         check_people("people", people)

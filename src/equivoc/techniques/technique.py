@@ -31,6 +31,11 @@ class Technique(ABC):
     worded: ClassVar[tuple[str, ...]] = ("on", "hierarchies", "levels", "matrix")
     """The parameters that read words with separators by themselves, such as ``age+sex``."""
 
+    @property
+    def whole_records(self) -> bool:
+        """Does it treat several confidential attributes of a record as one: kept, hidden or moved together?"""
+        return False
+
     @abstractmethod
     def release(self, people: Microdata, rng: Randomness = None) -> Release:
         """Make a release; ``rng`` is a NumPy Generator or a seed, and the same seed gives the same release."""

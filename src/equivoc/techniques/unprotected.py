@@ -31,6 +31,10 @@ class Unprotected(Technique):
     def random(self) -> bool:
         return False
 
+    @property
+    def whole_records(self) -> bool:
+        return True
+
     def release(self, people: Microdata, rng: Randomness = None) -> PublishedFile:
         """The file itself; nothing is random."""
         check_people("people", people)

@@ -6,7 +6,7 @@ import pytest
 from equivoc.errors import InputError
 from equivoc.intruder.beliefs.matching import BINS, distance_bins, match_tables
 from equivoc.intruder.beliefs.register import register_linkage
-from equivoc.intruder.coded_file import CodedFile
+from equivoc.intruder.linkage.coded_file import CodedFile
 
 LEVELS = (60, 25, 16, 18, 5)
 

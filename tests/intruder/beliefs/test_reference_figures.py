@@ -8,9 +8,9 @@ from equivoc.intruder.beliefs.conditional_bernoulli import inclusion
 from equivoc.intruder.beliefs.learned import learn
 from equivoc.intruder.beliefs.register import register_linkage
 from equivoc.intruder.beliefs.truth import hold_against_truth
-from equivoc.intruder.binomial_noise import amplitude, transition
-from equivoc.intruder.coded_file import CodedFile
-from equivoc.intruder.inversion import channel
+from equivoc.intruder.channel.binomial_noise import amplitude, transition
+from equivoc.intruder.channel.inversion import channel
+from equivoc.intruder.linkage.coded_file import CodedFile
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.pram import PRAM
 

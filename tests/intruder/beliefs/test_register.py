@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from equivoc.errors import InputError
 from equivoc.intruder.beliefs import register
 from equivoc.intruder.beliefs.register import register_linkage
-from equivoc.intruder.binomial_noise import draw, transition
-from equivoc.intruder.coded_file import CodedFile, Unchanged
+from equivoc.intruder.channel.binomial_noise import draw, transition
+from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
 
 
 def likelihoods(true, released):

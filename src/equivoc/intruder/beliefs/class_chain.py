@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from equivoc.intruder.linkage_walk import group
+from equivoc.intruder.linkage.linkage_walk import group
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -34,7 +34,7 @@ from equivoc.intruder.beliefs.held_out import (
     score_of,
     score_of_prior,
 )
-from equivoc.intruder.linkage_walk import group
+from equivoc.intruder.linkage.linkage_walk import group
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from equivoc.errors import InputError
-from equivoc.intruder.coded_file import CodedFile, Codes, Unchanged
-from equivoc.intruder.linkage_walk import group
+from equivoc.intruder.linkage.coded_file import CodedFile, Codes, Unchanged
+from equivoc.intruder.linkage.linkage_walk import group
 
 Floats = npt.NDArray[np.float64]
 MOST_PAIRS = 2**28

@@ -59,6 +59,10 @@ class NoisyTable(Technique):
         check_epsilon("noisy-table", self.epsilon)
         check_choice("noisy-table: levels", self.levels, ("data", "public"))
 
+    @property
+    def whole_records(self) -> bool:
+        return True
+
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyCounts:
         """Count every cell and draw its noise."""
         check_people("people", people)

@@ -82,6 +82,10 @@ class Generalisation(Technique):
     def random(self) -> bool:
         return False
 
+    @property
+    def whole_records(self) -> bool:
+        return True
+
     def release(self, people: Microdata, rng: Randomness = None) -> GeneralisedRecords:
         """Recode the keys; ``rng`` is not used."""
         check_people("people", people)

@@ -48,6 +48,10 @@ class Suppression(Technique):
     def random(self) -> bool:
         return False
 
+    @property
+    def whole_records(self) -> bool:
+        return True
+
     def release(self, people: Microdata, rng: Randomness = None) -> SuppressedRecords:
         """Star the values; ``rng`` is not used."""
         check_people("people", people)

@@ -64,6 +64,10 @@ class Swapping(Technique):
             )
         object.__setattr__(self, "on", checked_columns("swapping", self.on))
 
+    @property
+    def whole_records(self) -> bool:
+        return self.window is None
+
     def release(self, people: Microdata, rng: Randomness = None) -> SwappedFile:
         """Draw the pairs, column by column, and exchange."""
         check_people("people", people)

@@ -1,0 +1,154 @@
+"""Several confidential attributes: each assessed alone, all of them together, and whether any is disclosed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.assessment.assessment import Assessment, assess
+from equivoc.assessment.class_figures import class_figures
+from equivoc.assessment.truth import of_records
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.intruder.beliefs.truth import hold_against_truth
+from equivoc.intruder.joint_release import joint_release
+from equivoc.intruder.release import Release
+from equivoc.techniques.technique import Technique
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralAssessments:
+    """The risk to each of several confidential attributes, and to all of them together."""
+
+    people: Microdata = field(repr=False)
+    technique: str
+    attributes: Mapping[str, Assessment] = field(repr=False)
+    """Each attribute's own assessment, by name."""
+    joint: Release | None = field(repr=False)
+    """The release as one of the combined attribute; None where the technique makes no such release."""
+    why_not: str
+    """Why there is no joint release; "" if there is one."""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The keys that the intruder knows."""
+        return next(iter(self.attributes.values())).known
+
+    @property
+    def eps(self) -> dict[str, float]:
+        """The tolerance at which each attribute counts as disclosed: the first above 0 that was asked for, else 0."""
+        return {
+            name: next((e for e in result.eps if e > 0), result.eps[0])
+            for name, result in self.attributes.items()
+        }
+
+    @cached_property
+    def together(self) -> dict[str, float | None]:
+        """All attributes as one: a combination of values is one category.
+
+        h0, surprise and gain (bits), true_hit (the share of people whose whole combination she names), and
+        any_true_hit: the share of people of whom at least one attribute is disclosed, each at its tolerance in `eps`.
+        None for what a technique without a joint release cannot tell.
+        """
+        told: dict[str, float | None] = dict.fromkeys(("h0", "surprise", "gain", "true_hit"))
+        if self.joint is not None:
+            posteriors = self.joint.posteriors(list(self.known))
+            found = class_figures(posteriors, (0.0,))
+            counts = posteriors.classes.counts
+            row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+            belief = np.asarray(posteriors.probabilities[row, counts.indices], np.float64).reshape(-1)
+            everyone = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
+            prior = (everyone / everyone.sum())[counts.indices]
+            truth = hold_against_truth(belief, prior, counts.data, found.h0[row])
+            told |= {
+                "h0": found.mean(found.h0),
+                "surprise": truth.surprise,
+                "gain": truth.gain,
+                "true_hit": float(np.average(found.right[0.0], weights=counts.data)),
+            }
+        return {**told, "any_true_hit": float(self.any_true_hits.mean())}
+
+    @cached_property
+    def any_true_hits(self) -> Floats:
+        """Of each person, the chance that her best guess is right for at least one attribute.
+
+        Where guesses are tied, the attributes' ties are broken independently.
+        """
+        missed = np.ones(len(self.people))
+        for name, result in self.attributes.items():
+            shares = result.figures.right[self.eps[name]]
+            missed *= 1.0 - of_records(result.posteriors.classes, shares)
+        return 1.0 - missed
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Each attribute's summary by name, and what holds for all of them together."""
+        return {
+            "technique": self.technique,
+            "known": list(self.known),
+            "records": len(self.people),
+            "attributes": {name: result.summary for name, result in self.attributes.items()},
+            "together": {**self.together, "eps": self.eps, "why_not": self.why_not},
+        }
+
+    @cached_property
+    def records(self) -> Any:
+        """One row per person: each attribute's columns behind its name, and ``any_true_hit``."""
+        columns: dict[str, Any] = {}
+        for name, result in self.attributes.items():
+            for column, values in result.record_columns.items():
+                columns[f"{name}_{column}"] = values
+        return self.people.like({**columns, "any_true_hit": self.any_true_hits})
+
+
+def assess_several(
+    people: Microdata,
+    technique: Technique | Release,
+    *,
+    seed: int = 0,
+    eps: Any = None,
+    prior: Any = None,
+    **options: Any,
+) -> SeveralAssessments:
+    """Assess each confidential attribute, all drawn with the same random numbers, and all of them together."""
+    if not isinstance(technique, Technique):
+        raise InputError(
+            "people with several confidential attributes are assessed with a technique, not a release."
+        )
+    tolerances, priors = _by_attribute("eps", people, eps), _by_attribute("prior", people, prior)
+    alone, joint, why_not = several_releases(people, technique, seed)
+    results = {}
+    for name, release in alone.items():
+        found = assess(release.people, release, eps=tolerances[name], prior=priors[name], **options)
+        results[name] = replace(found, technique=technique.notation, seed=seed)
+    return SeveralAssessments(people, technique.notation, results, joint, why_not)
+
+
+def several_releases(
+    people: Microdata, technique: Technique, seed: int
+) -> tuple[dict[str, Release], Release | None, str]:
+    """The technique's release of each attribute, drawn with the same random numbers, and of all of them together."""
+    alone = {name: technique.release(people.of(name), seed) for name in people.attributes}
+    try:
+        if technique.whole_records:
+            return alone, technique.release(people.together, seed), ""
+        return alone, joint_release(people.together, people, alone), ""
+    except InputError as refused:
+        return alone, None, str(refused)
+
+
+def _by_attribute(what: str, people: Microdata, given: Any) -> dict[str, Any]:
+    """An argument for each attribute: from a mapping by name, or the same for all."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(people.attributes, given)
+    strange = [name for name in given if name not in people.attributes]
+    if strange:
+        raise InputError(f"{what} names {strange[0]!r}, which is not confidential.")
+    return {name: given.get(name) for name in people.attributes}

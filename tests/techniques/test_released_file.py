@@ -368,7 +368,10 @@ def test_equality_notation_and_pickling(tmp_path):
     frame = pd.DataFrame({"pay": [1]})
     assert eq.ReleasedFile(frame) == eq.ReleasedFile(frame)
     assert eq.ReleasedFile(frame) != eq.ReleasedFile(frame.copy())
-    assert eq.ReleasedFile(frame).notation == "released-file:table=<DataFrame>"
+    other = pd.DataFrame({"pay": [2]})
+    assert eq.ReleasedFile(frame).notation.startswith("released-file:table=<DataFrame ")
+    assert eq.ReleasedFile(frame).notation == eq.ReleasedFile(frame.copy()).notation
+    assert eq.ReleasedFile(frame).notation != eq.ReleasedFile(other).notation
     assert pickle.loads(pickle.dumps(one)) == one
 
 

@@ -20,7 +20,7 @@ demo: setup
 	$(BIN)/python -m equivoc.demo
 
 # Numba's cache does not notice a change in a kernel that another kernel calls: drop it when any has changed.
-$(VENV)/.kernels: $(wildcard src/equivoc/*/*_kernels.py) | setup
+$(VENV)/.kernels: $(wildcard src/equivoc/*/*_kernels.py src/equivoc/*/*/*_kernels.py) | setup
 	find src -name '*.nb[ci]' -delete
 	touch $@
 

@@ -15,7 +15,10 @@ WORKED = "tests/measure/test_worked_values.py"
 TIES = "tests/measure/test_ties.py"
 PROPERTIES = "tests/measure/test_properties.py"
 LOGARITHM = "tests/measure/test_logarithm.py"
-MANY = "tests/measure/test_many.py"
+MANY = "tests/measure/test_curves.py"
+CERTIFIED = "tests/measure/test_certified_area.py"
+ESTIMATED = "tests/measure/test_estimated_area.py"
+TREE = "tests/measure/test_tree.py"
 LINKAGE = "tests/intruder/test_key_linkage.py"
 NOISE = "tests/intruder/test_binomial_noise.py"
 
@@ -91,10 +94,52 @@ FAULTS = [
     _measure(
         "search: only the first end that arrives",
         "if ahead_down_to < here:",
-        "if top == 0 and ahead_down_to < here:",
+        "if top < 0 and ahead_down_to < here:",
         ORACLES,
     ),
     # Every jump.
+    _measure(
+        "search: starts before the block are not tried",
+        "_better(cost, cum, older, i, best, source)",
+        "best",
+        ORACLES,
+    ),
+    _measure(
+        "search: starts in the block are not tried",
+        "_better(cost, cum, stack[top], i, best, source)",
+        "best",
+        ORACLES,
+    ),
+    _measure(
+        "search: windows that reach no further right are not tried",
+        "best = _better(cost, cum, j, i, best, source)",
+        "best = best",
+        ORACLES,
+    ),
+    _measure("search: the block is one too long", "first[stop] < begin:", "first[stop] <= begin:", ORACLES),
+    _measure(
+        "search: starts that no longer reach", "while first[i] > j:", "while first[i] > j + 1:", ORACLES
+    ),
+    _measure(
+        "cells: the lower bound is none",
+        "low = least_costs(sums, lows, highs, eps, cost, source)",
+        "low = least_costs(sums, highs, lows, eps, cost, source)",
+        CERTIFIED,
+    ),
+    _measure(
+        "cells: the upper bound is none",
+        "return low, least_costs(sums, highs, lows, eps, cost, source)",
+        "return low, low",
+        CERTIFIED,
+    ),
+    _measure("estimate: H falls evenly with ε", "if a == 0.0:", "if a >= 0.0:", ESTIMATED),
+    _measure("estimate: settled too early", "SETTLED = 0.004", "SETTLED = 0.04", ESTIMATED),
+    _measure(
+        "tree: the top in place of the leaves",
+        "self.entropies[:, :-1].sum",
+        "self.entropies[:, 1:].sum",
+        TREE,
+    ),
     _measure(
         "jumps: a window that others follow never starts just out of the last value's reach",
         "_least_sum(cost, table, row, k, min(i, last))",

@@ -53,7 +53,7 @@ def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
 import json
 from numba.core.dispatcher import Dispatcher
 import equivoc as eq
-from equivoc.measure import partition_kernels
+from equivoc.measure.search import partition_kernels
 eq.entropy_at([1, 3, 8, 9], [.15, .1, .7, .05], 2)
 stats = {
     name: [sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from equivoc import datasets, models
     from equivoc.data.microdata import Microdata, read
     from equivoc.measure.curve import Curve, Window, curve
+    from equivoc.measure.curves import Curves, curves
     from equivoc.measure.entropy import entropy_at
-    from equivoc.measure.many import Curves, curves
     from equivoc.models.measures import measures
     from equivoc.study.assess import Assessment, assess
     from equivoc.study.budget import Budget, budget
@@ -45,8 +45,8 @@ _HOMES = {
     "Window": "equivoc.measure.curve",
     "curve": "equivoc.measure.curve",
     "entropy_at": "equivoc.measure.entropy",
-    "Curves": "equivoc.measure.many",
-    "curves": "equivoc.measure.many",
+    "Curves": "equivoc.measure.curves",
+    "curves": "equivoc.measure.curves",
     "Microdata": "equivoc.data.microdata",
     "read": "equivoc.data.microdata",
     "Unprotected": "equivoc.techniques.unprotected",

@@ -168,7 +168,8 @@ def test_position_among_several_eps(door: str) -> None:
 def test_tolerance(tolerance: Any) -> None:
     shown = "small" if tolerance == "small" else str(tolerance)
     assert_names(refused(lambda: eq.curve(X, P, tolerance=tolerance)), "tolerance", shown)
-    assert_names(refused(lambda: eq.curves(X, [P], tolerance=tolerance)), "tolerance", shown)
+    if tolerance is not None:  # that asks for estimates
+        assert_names(refused(lambda: eq.curves(X, [P], tolerance=tolerance)), "tolerance", shown)
 
 
 def test_many_rows_cannot_be_asked_for_exactness() -> None:

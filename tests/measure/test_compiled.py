@@ -13,10 +13,10 @@ from equivoc.measure import compiled
 def test_compiled_kernels_are_found_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = SimpleNamespace(_cache=SimpleNamespace(cache_path=str(tmp_path)))
     monkeypatch.setattr(compiled, "import_module", lambda _: SimpleNamespace(kernel=kernel, other=1))
-    assert not compiled.kernels_are_compiled("equivoc.measure.many_kernels")
+    assert not compiled.kernels_are_compiled("equivoc.measure.lanes.sparse_kernels")
     (tmp_path / "other_kernels.f-1.py311.nbi").touch()
-    assert not compiled.kernels_are_compiled("equivoc.measure.many_kernels")
-    (tmp_path / "many_kernels.f-1.py311.nbi").touch()
-    assert compiled.kernels_are_compiled("equivoc.measure.many_kernels")
+    assert not compiled.kernels_are_compiled("equivoc.measure.lanes.sparse_kernels")
+    (tmp_path / "sparse_kernels.f-1.py311.nbi").touch()
+    assert compiled.kernels_are_compiled("equivoc.measure.lanes.sparse_kernels")
     monkeypatch.setattr(compiled, "import_module", lambda _: SimpleNamespace(other=1))
-    assert compiled.kernels_are_compiled("equivoc.measure.many_kernels")  # nothing is kept anywhere
+    assert compiled.kernels_are_compiled("equivoc.measure.lanes.sparse_kernels")  # nothing is kept anywhere

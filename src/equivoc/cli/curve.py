@@ -55,7 +55,7 @@ def curve(
         check_drawing()
     x, p = _posterior(source, values, probabilities)
     asked = numbers("--at", at) if at is not None else []
-    with waiting("measuring", kernels="equivoc.measure.descent_kernels"):
+    with waiting("measuring", kernels="equivoc.measure.search.jump_kernels"):
         result = measure(x, p, tolerance=tolerance)
         facts = _facts(result, asked)
         if plot is not None:

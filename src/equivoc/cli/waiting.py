@@ -14,7 +14,7 @@ COMPILING = "Compiling numerical kernels for the first run; this happens once."
 
 
 @contextmanager
-def waiting(doing: str, *, kernels: str = "equivoc.measure.many_kernels") -> Iterator[None]:
+def waiting(doing: str, *, kernels: str = "equivoc.measure.lanes.sparse_kernels") -> Iterator[None]:
     """Say once that ``kernels`` are compiled, if they are not yet; on a terminal, how long we have been at work.
 
     In a pipe or a log there is no line that changes, only the one about kernels.

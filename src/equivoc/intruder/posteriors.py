@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.many import Curves, curves
+from equivoc.measure.curves import Curves, curves
 from equivoc.memory import check_memory
 
 if TYPE_CHECKING:

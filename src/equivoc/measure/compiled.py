@@ -1,4 +1,4 @@
-"""Are the kernels compiled? Numba keeps them on disk; the first run compiles them, which takes half a minute."""
+"""Are the kernels compiled? Numba keeps them on disk; the first run compiles them, which takes up to ten seconds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 
-def kernels_are_compiled(module: str = "equivoc.measure.many_kernels") -> bool:
+def kernels_are_compiled(module: str = "equivoc.measure.lanes.sparse_kernels") -> bool:
     """Does Numba's cache hold a compiled kernel of this module? True also where there is no cache to look into."""
     kernels = import_module(module)
     folders = {

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.measure.area import certified_area
-from equivoc.measure.breakpoints import jumps, last_of_ties
-from equivoc.measure.distribution import (
-    TIE_SHARE,
-    Distribution,
-    Floats,
-    check_relative_gap,
-    one_tolerance,
-    tolerances,
-)
+from equivoc.measure.area.certified import certified_area
 from equivoc.measure.entropy import exact_entropy
-from equivoc.measure.overtaking import overtaking_table
+from equivoc.measure.input.arguments import Floats, check_relative_gap, one_tolerance, tolerances
+from equivoc.measure.input.distribution import TIE_SHARE, Distribution
+from equivoc.measure.search.jumps import jumps, last_of_ties
 
 if TYPE_CHECKING:
     import altair
@@ -105,7 +97,7 @@ class Curve:
     def hit(self, eps: ArrayLike) -> Floats: ...
     def hit(self, eps: Any) -> Any:
         """V(ε): the chance that the intruder's best guess is within ε/2 of the truth, if the posterior is right."""
-        from equivoc.measure.window_kernels import best_window
+        from equivoc.measure.search.window_kernels import best_window
 
         asked = tolerances("eps", eps)
         x = self._distribution.values
@@ -114,16 +106,19 @@ class Curve:
 
     def windows(self, eps: float) -> list[Window]:
         """An optimal partition at ε: windows of values at most ε apart whose masses have entropy H(ε)."""
-        from equivoc.measure.partition_kernels import least_partition
-        from equivoc.measure.window_kernels import reach
+        from equivoc.measure.search.partition_kernels import least_costs
+        from equivoc.measure.search.window_kernels import reach
 
         x, p = self._distribution.values, self._distribution.probabilities
         limit = reach(x[0], x[-1], one_tolerance("eps", eps))
-        _, boundaries = least_partition(self._cumulative, x, x, limit, overtaking_table())
-        return [
-            Window(float(x[start]), float(x[end - 1]), float(p[start:end].sum()))
-            for start, end in pairwise(boundaries[::-1].tolist())
-        ]
+        source = np.empty(len(x) + 1, np.int32)
+        least_costs(self._cumulative, x, x, limit, np.empty(len(x) + 1), source)
+        found, end = [], len(x)
+        while end > 0:
+            start = int(source[end])
+            found.append(Window(float(x[start]), float(x[end - 1]), float(p[start:end].sum())))
+            end = start
+        return found[::-1]
 
     def plot(self) -> altair.Chart:
         """H(ε) as a step chart (of a curve with a tolerance: its lower bound); ``.save("x.png")`` works offline."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
-
-Result = TypeVar("Result")
 
 _alone: ContextVar[bool] = ContextVar("_alone", default=False)
 
@@ -72,18 +69,3 @@ def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> 
         wait(started)
     for done in started:
         done.result()
-
-
-def all_of(works: Sequence[Callable[[], Result]]) -> list[Result]:
-    """What each of them returns, several at work at a time; they are begun in the order given.
-
-    >>> all_of([lambda: 1, lambda: "two"])
-    [1, 'two']
-    """
-    results: dict[int, Result] = {}
-
-    def work(one: slice) -> None:
-        results[one.start] = works[one.start]()
-
-    over_pieces(work, len(works), piece=1)
-    return [results[place] for place in range(len(works))]

@@ -9,7 +9,7 @@ import numpy as np
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
-from equivoc.measure.many import Curves
+from equivoc.measure.curves import Curves
 from equivoc.models.file_measures import Measure, compared_measures, file_measures
 from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.phrases import listed, part

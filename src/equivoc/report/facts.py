@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.measure.many import Curves, curves
+from equivoc.measure.curves import Curves, curves
 from equivoc.models.measures import measure_rows
 from equivoc.report import wording
 from equivoc.report.bounds import Bounds, shown_bounds

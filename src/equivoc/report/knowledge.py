@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from equivoc.measure.many import Curves, curves
+from equivoc.measure.curves import Curves, curves
 
 if TYPE_CHECKING:
     from equivoc.study.assess import Assessment

@@ -14,8 +14,9 @@ from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
-from equivoc.measure.distribution import SUM_TOLERANCE, numbers, tolerances
-from equivoc.measure.many import Curves, curves
+from equivoc.measure.curves import Curves, curves
+from equivoc.measure.input.arguments import numbers, tolerances
+from equivoc.measure.input.distribution import SUM_TOLERANCE
 from equivoc.number_format import exact
 from equivoc.study.contribution import contribution_chart, contributions
 from equivoc.study.default_tolerance import round_tolerance

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.measure.distribution import one_tolerance
-from equivoc.measure.many import curves
+from equivoc.measure.curves import curves
+from equivoc.measure.input.arguments import one_tolerance
 from equivoc.study.assess import assess
 from equivoc.study.default_tolerance import round_tolerance
 from equivoc.techniques.geometric_mechanism import check_epsilon

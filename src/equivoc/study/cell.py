@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors, believed, shares
-from equivoc.measure.many import curves
+from equivoc.measure.curves import curves
+from equivoc.measure.input.rows import Rows
+from equivoc.measure.lanes.equal_rows import distinct_rows
 from equivoc.measure.parallel import on_one_core
-from equivoc.measure.rows import Rows, distinct_rows
 from equivoc.study.knowledge import Knowledge
 from equivoc.techniques.technique import Technique
 

@@ -13,7 +13,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.data.numbers import nearest_places
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.measure.many import Curves
+from equivoc.measure.curves import Curves
 
 Floats = NDArray[np.float64]
 Shares = Mapping[float, Floats]

@@ -1,0 +1,138 @@
+"""The area under H, certified to a relative gap, for distributions too large to follow every jump.
+
+H never rises, so between two tolerances a < b it lies between H(b) and H(a): Σ H(b)(b − a) ≤ A ≤ Σ H(a)(b − a). The
+intervals are cut where the gap is largest until the sums are close enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.measure.input.arguments import Floats
+from equivoc.measure.input.distribution import NATS_PER_BIT, Distribution
+from equivoc.measure.parallel import over_pieces
+from equivoc.measure.search.jumps import jumps
+
+JUMPS_PER_VALUE = 6
+"""How often H jumps, about, if the values are random."""
+EVALUATIONS = 4
+"""A gap of t takes about EVALUATIONS / t evaluations of H."""
+MOST_PARTS = 4
+"""No interval is cut into more parts at a time."""
+CELL = 1 / 16
+"""The width of cells of values, as a share of ε times the gap that is wanted."""
+FINEST = 2.0**-52
+"""Narrower intervals, as shares of the range, would be finer than double precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedArea:
+    """Bounds of A in bits × unit, and bounds of H at the tolerances that were looked at (exact at 0)."""
+
+    bounds: tuple[float, float]
+    epsilons: Floats
+    entropies: Floats
+    """H is at least this up to each of ``epsilons``."""
+    most: Floats
+    """H is at most this from each of ``epsilons`` on."""
+
+
+def certified_area(distribution: Distribution, tolerance: float) -> CertifiedArea:
+    """Bounds of A whose gap is at most ``tolerance`` times the lower one."""
+    if _expected_jumps(distribution.values) <= EVALUATIONS / tolerance:
+        epsilons, entropies, area = jumps(distribution)
+        return CertifiedArea((area, area), epsilons, entropies, entropies)
+    bounds = _Bounds(distribution, CELL * tolerance)
+    h0, spread = distribution.shannon * NATS_PER_BIT, distribution.spread
+    eps, low, high = np.array([0.0, spread]), np.array([h0, 0.0]), np.array([h0, 0.0])
+    while True:
+        widths = np.diff(eps)
+        gaps = widths * (high[:-1] - low[1:])
+        certain, wanted = float(widths @ low[1:]), 0.99 * tolerance * float(widths @ low[1:])
+        if gaps.sum() <= tolerance * certain:
+            break
+        inexact = _too_inexact(widths, high - low, wanted)
+        low[inexact], high[inexact] = bounds.at(eps[inexact], exact=True)
+        parts = _parts(gaps, wanted)
+        parts[widths <= spread * FINEST] = 1
+        cuts = [a + w * np.arange(1, m) / m for a, w, m in zip(eps, widths, parts, strict=False)]
+        new = np.setdiff1d(np.concatenate(cuts), eps)
+        if not len(new) and not len(inexact):
+            break
+        eps = np.concatenate((eps, new))
+        order = np.argsort(eps, kind="stable")
+        eps, (low, high) = eps[order], np.concatenate(((low, high), bounds.at(new)), axis=1)[:, order]
+        # H never rises: what bounds it at one tolerance bounds it at others.
+        low, high = np.maximum.accumulate(low[::-1])[::-1], np.minimum.accumulate(high)
+    limits = certain / NATS_PER_BIT, (certain + float(gaps.sum())) / NATS_PER_BIT
+    entropies = np.minimum(low / NATS_PER_BIT, distribution.shannon)
+    entropies[0] = distribution.shannon
+    return CertifiedArea(limits, eps, entropies, high / NATS_PER_BIT)
+
+
+def _expected_jumps(values: Floats) -> int:
+    """About how often H changes: H of whole numbers can only do so at multiples of their steps' common divisor.
+
+    >>> _expected_jumps(np.array([0.0, 20.0, 30.0, 60.0])), _expected_jumps(np.array([0.0, 0.25, 0.6]))
+    (6, 18)
+    """
+    of_reals = JUMPS_PER_VALUE * len(values)
+    steps = np.diff(values)
+    if not len(steps) or steps.max() >= 2.0**53 or not np.array_equal(steps, np.rint(steps)):
+        return of_reals
+    divisor = int(np.gcd.reduce(steps.astype(np.int64)))
+    return min(of_reals, int((values[-1] - values[0]) / divisor))
+
+
+class _Bounds:
+    """Bounds of one distribution's H, in nats, at several tolerances at a time."""
+
+    def __init__(self, distribution: Distribution, cell: float) -> None:
+        self._values, self._cumulative, self._cell = distribution.values, distribution.cumulative, cell
+
+    def at(self, eps: Floats, *, exact: bool = False) -> Floats:
+        """Two rows: lower and upper bounds."""
+        from equivoc.measure.area.cell_kernels import bounds_at
+
+        found = np.empty((2, len(eps)))
+
+        def work(part: slice) -> None:
+            for t in range(len(eps))[part]:
+                cell = 0.0 if exact else self._cell * eps[t]
+                found[:, t] = bounds_at(self._values, self._cumulative, eps[t], cell)
+
+        over_pieces(work, len(eps), piece=1)
+        return found
+
+
+def _parts(gaps: Floats, wanted: float) -> NDArray[np.int64]:
+    """In how many parts to cut each interval; at least one of them in two.
+
+    In m parts an interval keeps about 1/m of its gap. Gaps that sum up to ``wanted`` for the fewest parts are all
+    equal, so m grows with the root of the gap.
+
+    >>> _parts(np.array([1.0, 4.0]), 1 / 2 + 4 / 4).tolist()
+    [2, 4]
+    """
+    if wanted <= 0.0:
+        return 1 + (MOST_PARTS - 1) * (gaps > 0.0).astype(np.int64)
+    roots = np.sqrt(np.maximum(gaps, 0.0))
+    most: NDArray[np.float64] = np.clip(np.ceil(roots * (roots.sum() / wanted)), 1, MOST_PARTS)
+    parts = most.astype(np.int64)
+    if parts.max() < 2:
+        parts[np.argmax(gaps)] = 2
+    return parts
+
+
+def _too_inexact(widths: Floats, doubts: Floats, wanted: float) -> NDArray[np.intp]:
+    """The tolerances at which H has to be known better, if the bounds there take up half the gap that is wanted."""
+    share = doubts * (np.append(0.0, widths) + np.append(widths, 0.0))
+    order = np.argsort(-share, kind="stable")
+    count = 0
+    if wanted > 0.0 and share.sum() > 0.5 * wanted:
+        count = 1 + int(np.searchsorted(np.cumsum(share[order]), share.sum() - 0.25 * wanted))
+    worst: NDArray[np.intp] = order[:count]
+    return worst

@@ -1,0 +1,99 @@
+"""An estimate of the area from few, cheap evaluations of H. Compiled.
+
+H is evaluated where that tells most: in the interval of ε over which it leaves the largest rectangle open. At a
+tolerance ε the values are first joined in cells of ε/CELLS, so that a large tolerance costs little, however many values
+there are. docs/method.md, section 8.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from equivoc.measure.area.cell_kernels import cells_of
+from equivoc.measure.search.partition_kernels import compiled, least_costs
+
+CELLS = 48
+"""Cells per window."""
+STRETCH = 0.2 / CELLS
+"""How much longer windows over cells are made: about what they lose because they end where a cell ends."""
+SETTLED = 0.004
+"""The expected error, as a share of the area, at which the estimate is settled."""
+MOST = 120
+"""Evaluations, at most."""
+LEAST_DOUBT = 0.5
+"""What is left of an interval's doubt if H in its middle is just as expected: that may be a coincidence."""
+
+
+@compiled
+def _entropy(x, cum, eps, workspace):
+    """H(ε) in nats, of values in cells. A cell counts as spread evenly, with its own mean and standard deviation."""
+    begins, sums, ends, starts, cost, source = workspace
+    n = len(x)
+    count = cells_of(x, eps / CELLS, begins)
+    if count > 0.8 * n:
+        return least_costs(cum, x, x, eps, cost, source)
+    sums[0] = 0.0
+    for c in range(count):
+        begin, end = begins[c], begins[c + 1]
+        first, mass = x[begin], cum[end] - cum[begin]
+        sums[c + 1], starts[c], ends[c] = cum[end], first, first
+        if end - begin > 1 and mass > 0.0:
+            mean = square = 0.0
+            for t in range(begin + 1, end):
+                p, d = cum[t + 1] - cum[t], x[t] - first
+                mean += p * d
+                square += p * d * d
+            mean /= mass
+            half = math.sqrt(3.0 * max(square / mass - mean * mean, 0.0))
+            starts[c], ends[c] = first + max(mean - half, 0.0), min(first + mean + half, x[end - 1])
+    return least_costs(sums[: count + 1], ends[:count], starts[:count], eps * (1.0 + STRETCH), cost, source)
+
+
+@compiled
+def _between(a, b, high, low):
+    """∫ H from a to b if H falls evenly with ln ε from ``high`` to ``low``; with ε itself from a = 0 on."""
+    if a == 0.0:
+        return 0.5 * b * (high + low)
+    return b * low - a * high + (high - low) / math.log(b / a) * (b - a)
+
+
+@compiled
+def estimated_area(x, cum, h0):
+    """The area under H in nats × unit, about; ``h0`` is H(0) in nats."""
+    n = len(x)
+    workspace = (
+        np.empty(n + 1, np.int32),
+        np.empty(n + 1),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n + 1),
+        np.empty(n + 1, np.int32),
+    )
+    eps, level, doubt = np.zeros(MOST + 2), np.zeros(MOST + 2), np.zeros(MOST + 2)
+    level[0], eps[1] = h0, x[n - 1] - x[0]
+    doubt[0] = h0 * eps[1]
+    total = 0.0
+    for last in range(1, MOST + 1):
+        total, squares, k = 0.0, 0.0, 0
+        for t in range(last):
+            total += _between(eps[t], eps[t + 1], level[t], level[t + 1])
+            squares += doubt[t] * doubt[t]
+            k = t if doubt[t] > doubt[k] else k
+        if math.sqrt(squares / 12.0) <= SETTLED * total:
+            break
+        a, b, high, low = eps[k], eps[k + 1], level[k], level[k + 1]
+        middle = math.sqrt(a) * math.sqrt(b) if a > 0.0 else 0.25 * b
+        h = min(max(_entropy(x, cum, middle, workspace), low), high)
+        share = 1.0
+        if a > 0.0 and high > low:
+            surprise = abs(2.0 * h - high - low) / (high - low)
+            share = LEAST_DOUBT + (1.0 - LEAST_DOUBT) * surprise
+        for t in range(last, k, -1):
+            eps[t + 1], level[t + 1], doubt[t + 1] = eps[t], level[t], doubt[t]
+        eps[k + 1], level[k + 1] = middle, h
+        doubt[k] = share * (middle - a) * (high - h)
+        doubt[k + 1] = share * (b - middle) * (h - low)
+    return total

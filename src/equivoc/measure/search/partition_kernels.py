@@ -1,0 +1,181 @@
+"""One exact H(ε) in near-linear time: the least cost of every prefix. Compiled.
+
+D(i) = min over j of D(j) + φ(P_i − P_j), where one window covers the items j … i − 1. φ is concave: of two starts j the
+older one only gains on the newer one as i moves right. So without expiry a stack of starts, each with the cumulative
+probability at which the one below overtakes it, has the best one on top. Windows make old starts expire; so the
+boundaries are cut into blocks. For a boundary of a block that begins at ``begin``, the starts before ``begin`` only
+expire (searched from right to left, where they only arrive), and those from ``begin`` on only arrive.
+docs/method.md, section 5.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from equivoc.measure.search.crossing_kernels import NEVER, overtaken_after
+from equivoc.measure.search.logarithm_kernels import phi
+
+compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+
+@compiled
+def _through(cost, cum, j, i):
+    """The cost of the best prefix up to i whose last window starts at j."""
+    return cost[j] + phi(cum[i] - cum[j])
+
+
+@compiled
+def _better(cost, cum, j, i, best, source):
+    """The lower one of ``best`` and the cost through j, which is noted if it is."""
+    through = _through(cost, cum, j, i)
+    if through < best:
+        source[i] = j
+        return through
+    return best
+
+
+@compiled
+def _note(cum, i, stack, until, top, source):
+    """Note the best start for i, in the search from right to left; the stack's top."""
+    while top > 0 and until[top] >= cum[i]:
+        top -= 1
+    source[i] = stack[top] if top >= 0 else i - 1
+    return top
+
+
+@compiled
+def _push_older(cost, cum, start, here, lowest, stack, until, slopes, top):
+    """Put a start below which all others are newer on the stack of the search from right to left; its top.
+
+    It leads at ``here`` and further left down to a crossing point. One that is no corner of the lower convex hull of
+    the points (P, D) between its neighbours on the stack wins nowhere and leaves without asking for that point.
+    """
+    while top >= 0 and until[top] >= here:
+        top -= 1
+    slope, ahead_down_to = np.inf, -1.0
+    while top >= 0:
+        best = stack[top]
+        apart = cum[best] - cum[start]
+        slope = (cost[best] - cost[start]) / apart
+        if slope < slopes[top]:
+            u = overtaken_after(slope, apart)
+            ahead_down_to = cum[best] + u
+            if u >= 0.0 and ahead_down_to > until[top] and ahead_down_to > lowest:
+                break
+        top -= 1
+        slope, ahead_down_to = np.inf, -1.0
+    if ahead_down_to < here:
+        top += 1
+        until[top], slopes[top], stack[top] = ahead_down_to, slope, start
+    return top
+
+
+@compiled
+def _push_newer(cost, cum, start, here, highest, stack, until, slopes, top):
+    """Put the newest start on the stack of the search from left to right; its top."""
+    slope, ahead_up_to = -np.inf, NEVER
+    while top >= 0:
+        best = stack[top]
+        apart = cum[start] - cum[best]
+        slope = (cost[start] - cost[best]) / apart
+        if slope > slopes[top]:
+            u = overtaken_after(slope, apart)
+            ahead_up_to = cum[start] + u
+            if u < 0.0 or ahead_up_to <= here:
+                return top
+            if ahead_up_to < until[top] and ahead_up_to < highest:
+                break
+        top -= 1
+        slope, ahead_up_to = -np.inf, NEVER
+    top += 1
+    until[top], slopes[top], stack[top] = ahead_up_to, slope, start
+    return top
+
+
+@compiled
+def _window_starts(ends, starts, limit):
+    """first[i]: the smallest boundary from which one window reaches i; and which boundaries are one."""
+    n = len(ends)
+    first, is_start = np.empty(n + 2, np.int32), np.zeros(n + 2, np.bool_)
+    k = 0
+    first[0] = 0
+    for i in range(1, n + 1):
+        while ends[i - 1] - starts[k] > limit:
+            k += 1
+        first[i] = k
+        is_start[k] = True
+    first[n + 1] = n
+    is_start[n] = True
+    return first, is_start
+
+
+@compiled
+def least_costs(cum, ends, starts, limit, cost, source):
+    """D of every boundary in nats, and the boundary at which the last window of each prefix starts.
+
+    One window covers the items k … i if ``ends[i] - starts[k] <= limit``: both are the values themselves, or what a
+    window has to reach of cells of values.
+
+    Of two adjacent windows of an optimal partition the heavier one cannot be extended across their boundary. So a
+    boundary j is only worth a search if the window before it may end there because it reaches no further
+    (first[j + 1] > first[j]) and it leads to a boundary from which a window reaches no further back; all other windows
+    cannot be extended on one side at least, and there are few of those.
+    """
+    n = len(ends)
+    first, is_start = _window_starts(ends, starts, limit)
+    stack, until, slopes = np.empty(n + 1, np.int32), np.empty(n + 1), np.empty(n + 1)
+    cost[0], source[0] = 0.0, 0
+    begin = 1
+    while begin <= n and first[begin] == 0:
+        cost[begin], source[begin] = phi(cum[begin]), 0
+        begin += 1
+    while begin <= n:
+        stop = begin  # the block: boundaries whose windows reach back beyond ``begin``
+        while stop <= n and first[stop] < begin:
+            stop += 1
+        i, top = stop - 1, -1
+        for j in range(begin - 1, first[begin] - 1, -1):
+            if first[j + 1] > first[j]:
+                while first[i] > j:
+                    top = _note(cum, i, stack, until, top, source)
+                    i -= 1
+                top = _push_older(cost, cum, j, cum[i], cum[begin], stack, until, slopes, top)
+        while i >= begin:
+            top = _note(cum, i, stack, until, top, source)
+            i -= 1
+        top = -1
+        for i in range(begin, stop):
+            best, older = _through(cost, cum, first[i], i), source[i]
+            source[i] = first[i]
+            if is_start[i]:
+                best = _better(cost, cum, older, i, best, source)
+                while top > 0 and until[top] <= cum[i]:
+                    top -= 1
+                if top >= 0:
+                    best = _better(cost, cum, stack[top], i, best, source)
+            else:
+                for j in range(first[i] + 1, first[i + 1]):
+                    best = _better(cost, cum, j, i, best, source)
+            cost[i] = best
+            if i + 1 < stop and first[i + 1] > first[i]:
+                top = _push_newer(cost, cum, i, cum[i + 1], cum[stop - 1], stack, until, slopes, top)
+        begin = stop
+    return cost[n]
+
+
+@compiled
+def least_cost(cum, ends, starts, limit):
+    """H in nats."""
+    return least_costs(cum, ends, starts, limit, np.empty(len(cum)), np.empty(len(cum), np.int32))
+
+
+@compiled
+def widest_window(x, source):
+    """The largest diameter among the windows of the optimal partition."""
+    widest, i = 0.0, len(x)
+    while i > 0:
+        widest = max(widest, x[i - 1] - x[source[i]])
+        i = source[i]
+    return widest

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.intruder import key_linkage, linkage_walk
 from equivoc.intruder.channel.binomial_noise import draw, released_size, transition
 from equivoc.intruder.channel.inversion import channel
+from equivoc.intruder.linkage import key_linkage, linkage_walk
 from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
 from equivoc.intruder.linkage.key_linkage import linkage, sweep
 

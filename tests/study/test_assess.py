@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.assessment.default_tolerance import round_tolerance
 from equivoc.assessment.spread import spread
+from equivoc.attributes.geometry import round_tolerance
 
 PEOPLE = pd.DataFrame(
     {

@@ -83,7 +83,7 @@ def test_any_number_of_workers_gives_the_same(plan):
     ("wrong", "line", "message"),
     [
         ("0.9 0.1;0.2 0.9", 18, "row 2 of the matrix sums to 1.1"),
-        ("no_such.csv", 18, "no_such.csv' cannot be read"),
+        ("no_such.csv", 18, "the matrix cannot be used: there is no file"),
     ],
 )
 def test_a_wrong_matrix_is_found_on_its_line(plan, wrong, line, message):

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.intruder import posteriors, record_tree_kernels
+from equivoc.intruder import posteriors
+from equivoc.intruder.files import record_tree_kernels
 from equivoc.intruder.files.match_weights import MatchWeights
 from tests.techniques import linked_by_hand as by_hand
 from tests.techniques.linked_by_hand import KEYS, LEVELS, PAYS, SYMBOLS
@@ -368,7 +369,10 @@ def test_equality_notation_and_pickling(tmp_path):
     frame = pd.DataFrame({"pay": [1]})
     assert eq.ReleasedFile(frame) == eq.ReleasedFile(frame)
     assert eq.ReleasedFile(frame) != eq.ReleasedFile(frame.copy())
-    assert eq.ReleasedFile(frame).notation == "released-file:table=<DataFrame>"
+    other = pd.DataFrame({"pay": [2]})
+    assert eq.ReleasedFile(frame).notation.startswith("released-file:table=<DataFrame ")
+    assert eq.ReleasedFile(frame).notation == eq.ReleasedFile(frame.copy()).notation
+    assert eq.ReleasedFile(frame).notation != eq.ReleasedFile(other).notation
     assert pickle.loads(pickle.dumps(one)) == one
 
 

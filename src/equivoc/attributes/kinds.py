@@ -6,7 +6,7 @@ A kind is what the caller says of a column. `resolve` holds it against the value
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -207,7 +207,12 @@ class Bare(Kind):
     """A column by its name only: a `Number` if it holds numbers, `Categories` if none of its values is a number."""
 
     round_to: float | None = None
-    domain: Iterable[float] | None = field(default=None)
+    domain: Iterable[float] | None = None
+
+    def __post_init__(self) -> None:
+        # Checked now, so that a mistake is told before a file is read.
+        number = Number(self.name, round_to=self.round_to, domain=self.domain)
+        object.__setattr__(self, "domain", number.domain)
 
     def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
         number = Number(self.name, round_to=self.round_to, domain=self.domain)

@@ -15,11 +15,11 @@ import numpy as np
 from equivoc.measure.area.cell_kernels import cells_of
 from equivoc.measure.search.partition_kernels import compiled, least_costs
 
-CELLS = 48
+CELLS = 40
 """Cells per window."""
 STRETCH = 0.2 / CELLS
 """How much longer windows over cells are made: about what they lose because they end where a cell ends."""
-SETTLED = 0.004
+SETTLED = 0.005
 """The expected error, as a share of the area, at which the estimate is settled."""
 MOST = 120
 """Evaluations, at most."""

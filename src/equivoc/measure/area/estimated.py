@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from equivoc.measure.area.certified import certified_area
 from equivoc.measure.input.distribution import NATS_PER_BIT, Distribution
 from equivoc.measure.parallel import over_pieces
 
+TAIL = 1e-12
+"""Probability at either end that is left out where it cannot matter."""
+OF_TAILS = 1e-10
+"""More than the entropy of both tails, in nats."""
 CHECKED_TO = 5e-3
 """The relative gap of the certified areas that estimates are checked against."""
 
@@ -18,6 +24,15 @@ def estimated_area(distribution: Distribution) -> float:
 
     x, cumulative = distribution.values, distribution.cumulative
     h0 = distribution.shannon * NATS_PER_BIT
+    # Values far out that have next to no probability make every evaluation slow.
+    first, past = np.searchsorted(cumulative, [TAIL, cumulative[-1] - TAIL]).tolist()
+    if first > 1 or past < len(x):
+        first = max(first - 1, 0)
+        area = float(
+            kernels.estimated_area(x[first:past], cumulative[first : past + 1] - cumulative[first], h0)
+        )
+        if distribution.spread * OF_TAILS <= 1e-3 * area:
+            return area / NATS_PER_BIT
     return float(kernels.estimated_area(x, cumulative, h0)) / NATS_PER_BIT
 
 

@@ -27,9 +27,12 @@ class Bounds(NamedTuple):
 
 def shown_bounds(people: Microdata) -> Bounds | None:
     """The ends of a domain that was given, or of values that were rounded; otherwise the 1st and 99th percentile,
-    rounded outward to two digits, each with at least three people at or beyond it. None if there are too few people.
+    rounded outward to two digits, each with at least three people at or beyond it. None if there are too few people, or
+    for categories.
     """
     values = people.values
+    if not people.attribute.numeric:
+        return None
     if people.domain_given or people.rounded:
         return Bounds(float(values[0]), float(values[-1]), exact=True)
     beyond = max(FEWEST_PEOPLE, int(np.ceil(SHARE * len(people))))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from equivoc.data.counting import row_codes
 from equivoc.errors import InputError
 from equivoc.intruder.channel.binomial_noise import draw, released_size, transition
 from equivoc.intruder.channel.inversion import channel
@@ -200,7 +201,7 @@ def test_renumbering_long_codes_keeps_classes_and_their_order(file):
     known = tuple(range(original.shape[1]))
     short = linkage_walk.group(original, known, noisy.domain_sizes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linkage_walk, "LARGEST_CODE", 7)
+        patch.setattr(row_codes, "LARGEST_CODE", 7)
         long = linkage_walk.group(original, known, noisy.domain_sizes)
     np.testing.assert_array_equal(short.first, long.first)
     np.testing.assert_array_equal(short.class_of, long.class_of)

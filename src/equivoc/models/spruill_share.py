@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice
 from equivoc.attributes.numbers import Misfit, as_numbers
+from equivoc.data.counting.row_codes import row_groups
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
@@ -26,7 +27,6 @@ NORMS = {"squared": 2, "absolute": 1}
 TIED = 1e-9
 """Distances closer than this (relatively) are taken for equal."""
 FEWEST_NEIGHBOURS = 4
-_LARGEST_CODE = 2**62
 
 
 def spruill(
@@ -106,15 +106,9 @@ def neighbourhood(table: ReleasedTable, known: Sequence[str], origins: Ints) -> 
 
 def _distinct(columns: Sequence[NDArray[Any]]) -> tuple[Ints, Ints, Ints]:
     """Of rows that are equal in all columns, the first; for every row, which of these it equals; and how often."""
-    code, bound = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        levels, rank = np.unique(column, return_inverse=True)
-        if bound * len(levels) > _LARGEST_CODE:
-            present, code = np.unique(code, return_inverse=True)
-            bound = len(present)
-        code, bound = code * len(levels) + rank, bound * len(levels)
-    _, first, of, times = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
-    return first, of, times
+    ranked = [np.unique(column, return_inverse=True) for column in columns]
+    found = row_groups(((rank.reshape(-1), len(levels)) for levels, rank in ranked), len(columns[0]))
+    return found.first, found.of, found.times
 
 
 def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[list[Floats], list[Floats]]:

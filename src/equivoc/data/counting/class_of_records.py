@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_LIMIT = 2**62
+from equivoc.data.counting.row_codes import row_codes
+
 # Records are looked up in pieces of this many, to bound the working memory.
 _PIECE = 1 << 22
 
@@ -29,19 +30,14 @@ def class_of_records(
 
 
 def _lookup(key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], records: int) -> NDArray[Any]:
-    """Join the keys into one code, compressed to ranks among the classes where it would overflow."""
-    of_class = np.zeros(len(key_codes), np.int64)
-    of_record = np.zeros(records, np.int64)
-    bound = 1
-    for class_column, record_column in zip(key_codes.T, columns, strict=True):
-        radix = int(class_column.max()) + 1
-        if bound * radix > _LIMIT:
-            distinct, of_class = np.unique(of_class, return_inverse=True)
-            of_record = np.searchsorted(distinct, of_record)
-            bound = len(distinct)
-        of_class = of_class * radix + class_column
-        of_record = of_record * radix + record_column
-        bound *= radix
+    """Each record's row number among the classes."""
+    classes = len(key_codes)
+    both = [
+        (np.concatenate([of_class, of_record]), int(of_class.max()) + 1)
+        for of_class, of_record in zip(key_codes.T, columns, strict=True)
+    ]
+    codes, bound = row_codes(both, classes + records)
+    of_class, of_record = codes[:classes], codes[classes:]
     if bound <= 4 * records + 1024:
         table = np.zeros(bound, np.int32)
         table[of_class] = np.arange(len(of_class))

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.counting.cells import Cells, Layout, Split, pack_cells
+from equivoc.data.counting.row_codes import row_groups
 
 # Ranks below 2^31 times levels below 2^31 stay within a signed 64-bit integer.
-_RANK_LIMIT = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def _gather(
     counts: NDArray[np.int64],
 ) -> WideCells:
     """Merge classes of equal codes, then cells of equal class and value."""
-    ranks, first = _lexicographic_ranks(key_codes, layout.radices)
+    first, ranks, _ = row_groups(zip(key_codes.T, layout.radices, strict=True), len(key_codes))
     cell_codes = ranks[classes] * layout.span + values
     order = np.argsort(cell_codes, kind="stable")
     ordered = cell_codes[order]
@@ -89,23 +89,3 @@ def _gather(
         (merged % layout.span).astype(np.int32),
         np.add.reduceat(counts[order], starts) if starts.size else counts[:0],
     )
-
-
-def _lexicographic_ranks(
-    key_codes: NDArray[np.int32], radices: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each row's rank among the distinct rows, and one row of every rank.
-
-    Columns join from left to right; ranks are compressed to 0 … distinct − 1 whenever the next would
-    overflow.
-    """
-    ranks = np.zeros(len(key_codes), np.int64)
-    bound = 1
-    for column, radix in zip(key_codes.T, radices, strict=True):
-        if bound * radix > _RANK_LIMIT**2 // 2:
-            distinct, ranks = np.unique(ranks, return_inverse=True)
-            bound = len(distinct)
-        ranks = ranks * radix + column
-        bound *= radix
-    _, first, ranks = np.unique(ranks, return_index=True, return_inverse=True)
-    return ranks, first

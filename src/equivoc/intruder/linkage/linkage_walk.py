@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from equivoc.data.counting.row_codes import row_groups
 from equivoc.intruder.channel.inversion import DENSE_CELLS
 from equivoc.intruder.linkage.coded_file import CodedFile, Codes, Matrix, Unchanged
 
 # Combined codes of several keys stay below this; beyond it they are renumbered before the next key joins.
-LARGEST_CODE = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +46,8 @@ def group(true: Codes, known: tuple[int, ...], domain_sizes: Sequence[int]) -> G
     >>> group(np.array([[1, 0], [0, 5], [1, 7]]), (0,), [2, 8]).class_of
     array([1, 0, 1])
     """
-    code = np.zeros(len(true), dtype=np.int64)
-    span = 1
-    for key in known:
-        if span * domain_sizes[key] > LARGEST_CODE:
-            different, code = np.unique(code, return_inverse=True)
-            span = len(different)
-        code = code * domain_sizes[key] + true[:, key]
-        span *= domain_sizes[key]
-    _, first, class_of = np.unique(code, return_index=True, return_inverse=True)
-    return Grouping(known, first, class_of)
+    found = row_groups(((true[:, key], domain_sizes[key]) for key in known), len(true))
+    return Grouping(known, found.first, found.of)
 
 
 def walk(

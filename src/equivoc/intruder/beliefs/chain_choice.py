@@ -1,0 +1,91 @@
+"""Which chain of keys to learn from: their order, the strengths of shrinkage and the EM steps, by held-out score.
+
+Keys join one by one, each time the one that helps most, to the last; then the length with the best score is kept, and
+strengths are tried, all at once and one by one. A larger file can tell more than the part that this was chosen on:
+there, more of the keys join if that helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from equivoc.intruder.beliefs.class_chain import ClassChain
+from equivoc.intruder.beliefs.held_out import FOLDS, WORTH, HeldOutFile, Settings, mean_log, score_of
+
+STEPS = 30
+STEPS_WHILE_ORDERING = 4
+ROOT = 64.0
+"""The strength of the given prior against the whole file's, before strengths are chosen."""
+STRENGTHS = (1.0, 4.0, 16.0, 64.0, 256.0)
+FIRST_STRENGTHS = (16.0, 128.0)
+
+
+def best_chain(file: HeldOutFile) -> tuple[Settings, tuple[int, ...]]:
+    """The settings with the best held-out score, and all keys in the order in which they would join."""
+    found = [_tried(file, file.chain(()), (), (ROOT,), STEPS_WHILE_ORDERING)]
+    while len(found[-1].order) < file.keys.shape[1]:
+        last = found[-1]
+        tries = []
+        for key in range(file.keys.shape[1]):
+            if key not in last.order:
+                order = (*last.order, key)
+                chain = file.chain(order)
+                for strength in FIRST_STRENGTHS:
+                    strengths = (*last.strengths, strength)
+                    tries.append(_tried(file, chain, order, strengths, STEPS_WHILE_ORDERING))
+        found.append(max(tries, key=score_of))
+    best = max(found, key=score_of)
+    chain = file.chain(best.order)
+    options = [_tried(file, chain, best.order, (ROOT, *[s] * len(best.order))) for s in STRENGTHS]
+    best = max([_tried(file, chain, best.order, best.strengths), *options], key=score_of)
+    for level in range(len(best.strengths)):
+        for factor in (0.25, 4.0):
+            other = tuple(s * factor if at == level else s for at, s in enumerate(best.strengths))
+            best = max(best, _tried(file, chain, best.order, other), key=score_of)
+    return best, found[-1].order
+
+
+def lengthened(file: HeldOutFile, chosen: Settings, order: Sequence[int]) -> Settings:
+    """The settings chosen on a part of the file, with as many keys more as help on the whole (judged by one fold).
+
+    The score is that of the part and the gain on the whole: others are compared on the part.
+    """
+    best = same = _tried(file, file.chain(chosen.order), chosen.order, chosen.strengths, folds=1)
+    for length in range(len(chosen.order) + 1, len(order) + 1):
+        keys = tuple(order[:length])
+        longer = _tried(file, file.chain(keys), keys, (*best.strengths, max(FIRST_STRENGTHS)), folds=1)
+        if longer.score <= best.score + WORTH:
+            break
+        best = longer
+    return replace(best, score=chosen.score + best.score - same.score)
+
+
+def _tried(
+    file: HeldOutFile,
+    chain: ClassChain,
+    order: tuple[int, ...],
+    strengths: tuple[float, ...],
+    steps: int | None = None,
+    *,
+    folds: int = FOLDS,
+) -> Settings:
+    """The best held-out score along the steps, and its step; stops when a step gains nothing."""
+    held = [chain.counts(file.fold == f) for f in range(folds)]
+    fits = [chain.fits(chain.counts(file.fold != f), strengths) for f in range(folds)]
+    sizes = np.array([each.sum() for each in held])
+    for each in fits:
+        next(each)
+    best, at = -np.inf, 0
+    for step in range(1, (STEPS if steps is None else steps) + 1):
+        scores = [
+            mean_log(chain.evidence(next(fit)), own) if own.any() else 0.0
+            for fit, own in zip(fits, held, strict=True)
+        ]
+        score = float(sizes @ scores / sizes.sum())
+        if score <= best + WORTH:
+            break
+        best, at = score, step
+    return Settings("chain", order, strengths, steps=at, score=best)

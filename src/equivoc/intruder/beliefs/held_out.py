@@ -1,0 +1,66 @@
+"""A released file dealt into folds, and how models of it are compared: by what they say of records not in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from equivoc.intruder.beliefs.class_chain import ClassChain
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+FOLDS = 5
+WORTH = 1e-5
+"""Bits per record: a gain smaller than this counts as none."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was chosen: a chain's keys, strengths and steps, or a forest's leaf, share and steps."""
+
+    model: str = "prior"
+    """"prior" (nothing is to be learnt), "chain" or "forest"."""
+    order: tuple[int, ...] = ()
+    strengths: tuple[float, ...] = (64.0,)
+    """Of a chain: one for the whole file, then one for each key."""
+    leaf: int = 0
+    share: float = 0.0
+    steps: int = 0
+    score: float = -np.inf
+    """Mean log2 of what is held out, in bits per record; larger is better."""
+
+
+def score_of(settings: Settings) -> float:
+    """Larger is better."""
+    return settings.score
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutFile:
+    keys: Ints
+    symbols: Ints
+    fold: Ints
+    likelihood: Floats
+    prior: Floats
+    seed: int
+
+    def part(self, records: Ints) -> HeldOutFile:
+        return replace(self, keys=self.keys[records], symbols=self.symbols[records], fold=self.fold[records])
+
+    def chain(self, order: Sequence[int]) -> ClassChain:
+        return ClassChain.of(self.keys, self.symbols, self.likelihood, self.prior, order=order)
+
+
+def mean_log(evidence: Floats, weights: Floats) -> float:
+    """Mean log2 of the evidence; impossible symbols, which no model can help, count for nothing."""
+    fits = (evidence > 0) & (weights > 0)
+    return float(weights[fits] @ np.log2(evidence[fits]) / weights.sum())
+
+
+def score_of_prior(file: HeldOutFile) -> Settings:
+    """The prior that was given, with nothing learnt."""
+    evidence = (file.likelihood @ file.prior)[file.symbols]
+    return Settings(score=mean_log(evidence, np.ones(len(evidence))))

@@ -1,0 +1,216 @@
+"""The register intruder: she knows the keys of everybody, so a record that is surely another's is not the target's.
+
+``P(released record r | person i)`` is a product over the keys of ``P(released symbol | true level)``. Who is behind
+which record is an assignment, each person to one record; scaling the rows and columns of the likelihoods until all of
+them sum to 1 (Sinkhorn) estimates the share of assignments, weighted by likelihood, that join r and i. It is less sure
+than the exact answer, a quotient of permanents, which cannot be computed for more than some dozens of people.
+
+More people than records (a sample): as many blank records are added as are lacking, which everybody fits alike; a
+person's share of them is the chance that she is not in the release (``unreleased``). More records than people: as
+many strangers are added, whom a record fits as it fits the average person.
+
+Method. People who agree on all known keys are one column with a multiplicity, records released alike one row. Keys
+released unchanged cut the matrix into blocks, and the most telling changed key cuts a band out of each: a record keeps
+a run of people, in single precision; sums are doubles. One pass over the pairs is one step for rows and columns both.
+
+Cost: 4 bytes for each pair kept, 2^28 pairs (1 GiB) at most; per pair some 1 ns per key, and 2 to 4 ns per step.
+10,000 people with six keys, all changed by PRAM: 100,000,000 pairs, 62 steps, 22 s; by noise of 20 %: 227 steps, 22 s.
+
+Sources: R. Sinkhorn, *A relationship between arbitrary positive matrices and doubly stochastic matrices* (Annals of
+Mathematical Statistics 35, 1964); P. A. Knight, *The Sinkhorn–Knopp algorithm: convergence and applications* (SIAM J.
+Matrix Analysis 30, 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from equivoc.errors import InputError
+from equivoc.intruder.coded_file import CodedFile, Codes, Unchanged
+from equivoc.intruder.linkage_walk import group
+
+Floats = npt.NDArray[np.float64]
+MOST_PAIRS = 2**28
+"""Pairs of a record and a person; and cells of the answer, people × symbols."""
+STEPS = 500
+SETTLED = 1e-3
+"""The scaling stops when the sum of a person is off by less than this on average. With PRAM on 10,000 people a tenth of
+it changes the surprise by 0.0002 bit."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegisterLinkage:
+    """Who is behind what, as someone with a register of everybody's keys sees it."""
+
+    linkage: Floats = field(repr=False)
+    """Classes × released confidential symbols; with ``unreleased`` each row sums to 1."""
+    unreleased: Floats = field(repr=False)
+    """Per class, how likely one of its people is behind no released record."""
+    errors: tuple[float, ...] = field(repr=False)
+    """After each step, by how much the sum of a person was off, on average over people; it never grows."""
+    settled: bool
+    """Whether that came below the tolerance."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """The likelihoods of the pairs that are possible; arrays of `register_kernels`."""
+
+    likelihood: npt.NDArray[np.float32]
+    begin: Codes
+    first: Codes
+    length: Codes
+
+
+def register_linkage(
+    classes: npt.ArrayLike,
+    sizes: npt.ArrayLike,
+    released: CodedFile,
+    *,
+    known: Sequence[int],
+    tolerance: float = SETTLED,
+    steps: int = STEPS,
+) -> RegisterLinkage:
+    """The linkage of each class of people who agree on the ``known`` keys.
+
+    ``classes`` has a row for each class, its true codes of the known keys, and ``sizes`` how many people it has:
+    together they are the register. The evidence of ``released`` must be P(released | true), or a constant multiple
+    of it per released symbol; its rows need to be distributions only if people and records differ in number.
+    `InputError` if somebody fits no record (and no one can be missing), if some record fits nobody, or if there
+    are too many pairs.
+
+    >>> flip = np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> released = CodedFile([[0], [0]], [flip], confidential=[0, 1], confidential_size=2)
+    >>> register_linkage([[0], [1]], [1, 1], released, known=[0]).linkage.round(3).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    from equivoc.intruder.beliefs import register_kernels as kernels
+
+    people = np.asarray(sizes, dtype=np.float64)
+    true = np.asarray(classes, dtype=np.int64).reshape(len(people), len(known))
+    columns = list(known)
+    widths = [
+        e.levels if isinstance(e, Unchanged) else e.shape[1] for e in (released.evidence[k] for k in columns)
+    ]
+    alike = group(released.keys[:, columns], tuple(range(len(columns))), widths)
+    codes = released.keys[alike.first][:, columns]
+    records = np.bincount(alike.class_of, minlength=len(codes)).astype(np.float64)
+    if len(true) * released.confidential_size > MOST_PAIRS:
+        raise _too_large(len(true), released.confidential_size, "released values")
+    order, pairs = _pairs(true, codes, released, columns, people)
+    people = people[order]
+    blanks = max(0.0, people.sum() - records.sum())
+    extra = max(0.0, records.sum() - people.sum())
+    parts = (pairs.likelihood, pairs.begin, pairs.first, pairs.length)
+    stranger = kernels.row_sums(*parts, people) / people.sum()
+    if not stranger.all():
+        lost = int(np.argmin(stranger))
+        raise InputError(
+            f"Nobody in the register can be behind {int(records[lost])} released records with the codes "
+            f"{codes[lost].tolist()}: the file cannot have been made from these people."
+        )
+    if not extra:
+        stranger = np.zeros(len(stranger))
+    scale, of_strangers = np.ones(len(people)), 1.0
+    by_record, by_person = np.empty(len(records)), np.empty(len(people))
+    errors: list[float] = []
+    settled = False
+    for _ in range(steps):
+        weight = people * scale
+        sum_of_strangers = kernels.scale_once(
+            *parts, records, stranger, extra * of_strangers, weight, by_record, by_person
+        )
+        blank = blanks / weight.sum()
+        if not (by_person + blank).all():
+            lost = int(order[np.argmin(by_person)])
+            raise InputError(f"No released record can be that of class {lost} (codes {true[lost].tolist()}).")
+        sums = scale * (by_person + blank)
+        if errors or not blanks:  # the first sums are of scales that nobody has chosen
+            errors.append(float(people @ np.abs(sums - 1) / people.sum()))
+            settled = errors[-1] < tolerance
+        stuck = len(errors) > 1 and errors[-1] > errors[-2] * (1 + 1e-9)
+        if (
+            settled or stuck
+        ):  # in exact arithmetic the error never grows; if it does, rounding is all that is left
+            break
+        scale = 1.0 / (by_person + blank)
+        if extra:
+            of_strangers = 1.0 / sum_of_strangers
+    symbols = np.zeros((released.confidential_size, len(people)))
+    kernels.gather(*parts, by_record, *_symbol_counts(alike.class_of, released), symbols)
+    linkage, unreleased = np.empty(symbols.T.shape), np.empty(len(people))
+    linkage[order] = (symbols * (scale / sums)).T
+    unreleased[order] = scale * blank / sums
+    return RegisterLinkage(linkage, unreleased, tuple(errors), settled)
+
+
+def _pairs(
+    true: Codes, codes: Codes, released: CodedFile, columns: Sequence[int], people: Floats
+) -> tuple[Codes, _Pairs]:
+    """The order in which people are laid out, and each record's run of them with its likelihoods."""
+    from equivoc.intruder.beliefs import register_kernels as kernels
+
+    evidence = [released.evidence[key] for key in columns]
+    same = [a for a, e in enumerate(evidence) if isinstance(e, Unchanged)]
+    tables = {a: e.T for a, e in enumerate(evidence) if not isinstance(e, Unchanged)}  # symbols × levels
+    band, limits = _band(tables, true, codes, people)
+    together = np.concatenate([true[:, same], codes[:, same]])
+    block = group(
+        together, tuple(range(len(same))), [released.domain_sizes[columns[a]] for a in same]
+    ).class_of
+    levels = 1 if band is None else tables[band].shape[1]
+    place = block[: len(true)] * levels + (0 if band is None else true[:, band])
+    order = np.argsort(place, kind="stable")
+    home = block[len(true) :] * levels
+    low, high = (0, 0) if band is None else limits[:, codes[:, band]]
+    first = np.searchsorted(place[order], home + low)
+    length = np.maximum(np.searchsorted(place[order], home + high, side="right") - first, 0)
+    total = int(length.sum())
+    if total > MOST_PAIRS:
+        raise _too_large(len(true), len(codes), "kinds of released records", pairs=total)
+    begin = np.cumsum(length) - length
+    # A record's likelihoods relative to the largest of each key: single precision then does not underflow.
+    scaled = {a: table / np.maximum(table.max(axis=1, keepdims=True), 1e-300) for a, table in tables.items()}
+    ends = np.cumsum([0, *(table.size for table in scaled.values())])
+    row = np.empty((len(codes), len(scaled)), dtype=np.int64)
+    for number, (a, table) in enumerate(scaled.items()):
+        row[:, number] = ends[number] + codes[:, a] * table.shape[1]
+    flat = np.concatenate([np.empty(0), *(table.ravel() for table in scaled.values())]).astype(np.float32)
+    sorted_levels = np.ascontiguousarray(true[order][:, list(scaled)].T, dtype=np.int32)
+    likelihood = np.empty(total, dtype=np.float32)
+    kernels.fill(likelihood, begin, first, length, row, flat, sorted_levels)
+    return order, _Pairs(likelihood, begin, first, length)
+
+
+def _band(tables: dict[int, Floats], true: Codes, codes: Codes, people: Floats) -> tuple[int | None, Codes]:
+    """The changed key whose released symbols leave the fewest people, and the first and last level of each symbol."""
+    best, least, limits = None, np.inf, np.empty((2, 0), dtype=np.int64)
+    for a, table in tables.items():
+        possible = table > 0
+        low = np.argmax(possible, axis=1)
+        high = table.shape[1] - 1 - np.argmax(possible[:, ::-1], axis=1)
+        share = np.append(0, np.cumsum(np.bincount(true[:, a], weights=people, minlength=table.shape[1])))
+        left = float((share[high + 1] - share[low])[codes[:, a]].mean())
+        if left < least:
+            best, least, limits = a, left, np.stack([low, high])
+    return best, limits
+
+
+def _symbol_counts(record: Codes, released: CodedFile) -> tuple[Codes, Codes, Floats]:
+    """How many copies of each kind of record were released with each confidential symbol, as CSR."""
+    width = released.confidential_size
+    cell, counts = np.unique(record * width + released.confidential, return_counts=True)
+    starts = np.searchsorted(cell // width, np.arange(record.max() + 2))
+    return starts, cell % width, counts.astype(np.float64)
+
+
+def _too_large(people: int, others: int, of: str, *, pairs: int | None = None) -> InputError:
+    count = people * others if pairs is None else pairs
+    return InputError(
+        f"The register intruder compares {people:,} kinds of people with {others:,} {of}, {count:,} pairs, more than "
+        f"{MOST_PAIRS:,}; use fewer known keys, another intruder, or a random part of the people."
+    )

@@ -1,0 +1,98 @@
+"""The compiled loops of `register`: likelihoods of (record, person) pairs, their scaling, and what it says of values.
+
+Record r has a run of ``length[r]`` people from ``first[r]`` on, whose likelihoods begin at ``begin[r]``.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int64]
+Levels = npt.NDArray[np.int32]
+Singles = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def fill(
+    likelihood: Singles, begin: Ints, first: Ints, length: Ints, row: Ints, tables: Singles, levels: Levels
+) -> None:
+    """Each pair's product over the keys: the table of key a, at ``row[r, a]`` + the person's level, is one factor."""
+    for r in range(len(first)):
+        for j in range(length[r]):
+            likelihood[begin[r] + j] = 1.0
+        for a in range(len(levels)):
+            at = row[r, a]
+            for j in range(length[r]):
+                likelihood[begin[r] + j] *= tables[at + levels[a, first[r] + j]]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def run_sum(likelihood: Singles, begin: int, first: int, length: int, weight: Floats) -> Any:
+    """Σ likelihood · weight over the people of one run."""
+    total = 0.0
+    for j in range(length):
+        total += likelihood[begin + j] * weight[first + j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def row_sums(likelihood: Singles, begin: Ints, first: Ints, length: Ints, weight: Floats) -> Floats:
+    """`run_sum` of every record."""
+    found = np.empty(len(first))
+    for r in range(len(first)):
+        found[r] = run_sum(likelihood, begin[r], first[r], length[r], weight)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def scale_once(
+    likelihood: Singles,
+    begin: Ints,
+    first: Ints,
+    length: Ints,
+    records: Floats,
+    stranger: Floats,
+    strangers: float,
+    weight: Floats,
+    by_record: Floats,
+    by_person: Floats,
+) -> float:
+    """One pass over the pairs: each record's scale, and with these the sum of each person, written to the last two.
+
+    ``weight`` has each person's scale times the number of people alike, ``strangers`` the same of people who are not
+    in the register, whom record r fits with likelihood ``stranger[r]``; the sum of these is returned.
+    """
+    by_person[:] = 0.0
+    of_strangers = 0.0
+    for r in range(len(first)):
+        total = run_sum(likelihood, begin[r], first[r], length[r], weight) + stranger[r] * strangers
+        by_record[r] = 1.0 / total
+        scaled = records[r] / total
+        of_strangers += scaled * stranger[r]
+        for j in range(length[r]):
+            by_person[first[r] + j] += scaled * likelihood[begin[r] + j]
+    return of_strangers
+
+
+@njit(cache=True, nogil=True)
+def gather(
+    likelihood: Singles,
+    begin: Ints,
+    first: Ints,
+    length: Ints,
+    by_record: Floats,
+    starts: Ints,
+    symbols: Ints,
+    counts: Floats,
+    found: Floats,
+) -> None:
+    """Adds to ``found``, symbols × people, each record's copies by symbol (CSR: starts, symbols, counts), scaled."""
+    for r in range(len(first)):
+        for k in range(starts[r], starts[r + 1]):
+            scaled = by_record[r] * counts[k]
+            symbol = symbols[k]
+            for j in range(length[r]):
+                found[symbol, first[r] + j] += scaled * likelihood[begin[r] + j]

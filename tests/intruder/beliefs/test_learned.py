@@ -1,0 +1,168 @@
+"""The learned intruder: EM against plain loops, nothing learnt from the record itself, and the truth as the judge."""
+
+import numpy as np
+import pytest
+
+from equivoc.errors import InputError
+from equivoc.intruder.beliefs import forests, learned
+from equivoc.intruder.beliefs.class_chain import ClassChain
+from equivoc.intruder.beliefs.held_out import HeldOutFile, Settings
+from equivoc.intruder.beliefs.learned import learn
+
+VALUES = 8
+
+
+def masked(keep, values=VALUES):
+    return np.full((values, values), (1 - keep) / (values - 1)) + np.eye(values) * (
+        keep - (1 - keep) / (values - 1)
+    )
+
+
+def people(records, *, dependent, seed=0):
+    """Keys, true values that follow the first two keys (or none), and released symbols: the value kept in 60 %."""
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, [4, 3, 5], size=(records, 3))
+    centre = (
+        (keys[:, 0] * 2 + (keys[:, 1] == 2)) % VALUES if dependent else rng.integers(VALUES, size=records)
+    )
+    true = (centre + rng.choice(VALUES, p=[0.6, 0.2, 0.1, 0.1, 0, 0, 0, 0], size=records)) % VALUES
+    symbols = np.where(rng.random(records) < 0.6, true, (true + rng.integers(1, VALUES, records)) % VALUES)
+    return keys, true, symbols
+
+
+def surprise(found, true):
+    return float(-np.log2(found.posteriors[found.row_of, true]).mean())
+
+
+def plain_em(keys, symbols, weights, likelihood, prior, strengths, steps):
+    """The chain's EM on records in their given order of keys, in plain loops; each record's prior."""
+    records, levels = len(keys), keys.shape[1] + 1
+    priors = [prior] * records
+    for _ in range(steps):
+        believed = [likelihood[symbols[r]] * priors[r] for r in range(records)]
+        believed = [weights[r] * b / b.sum() for r, b in enumerate(believed)]
+        new = []
+        for r in range(records):
+            own = prior
+            for level in range(levels):
+                alike = [s for s in range(records) if (keys[s, :level] == keys[r, :level]).all()]
+                counts = sum(believed[s] for s in alike)
+                own = (counts + strengths[level] * own) / (counts.sum() + strengths[level])
+            new.append(own)
+        priors = new
+    return np.array(priors)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_the_chain_is_what_plain_loops_compute(steps):
+    rng = np.random.default_rng(1)
+    keys, symbols = rng.integers(0, 3, (25, 2)), rng.integers(0, 4, 25)
+    weights = rng.integers(0, 2, 25).astype(bool)
+    likelihood, prior = rng.uniform(0.1, 1, (4, 5)), rng.dirichlet(np.ones(5))
+    chain = ClassChain.of(keys, symbols, likelihood, prior, order=[1, 0])
+    fits = chain.fits(chain.counts(weights), [2.0, 3.0, 0.5])
+    for _ in range(steps):
+        next(fits)
+    found = next(fits)
+    expected = plain_em(keys[:, [1, 0]], symbols, weights, likelihood, prior, [2.0, 3.0, 0.5], steps)
+    np.testing.assert_allclose(found[chain.class_of_cells[chain.cell_of]], expected, atol=1e-12)
+    evidence = (likelihood[symbols] * expected).sum(axis=1)
+    np.testing.assert_allclose(chain.evidence(found)[chain.cell_of], evidence, atol=1e-12)
+
+
+def test_a_record_is_not_learnt_from_itself():
+    keys, _, symbols = people(300, dependent=True)
+    fold = np.arange(300) % 5
+    other = symbols.copy()
+    other[7] = (symbols[7] + 3) % VALUES
+    settings = Settings("chain", (0, 1), (8.0, 4.0, 2.0), steps=3)
+    priors = []
+    for shown in (symbols, other):
+        file = HeldOutFile(keys, shown, fold, masked(0.6), np.full(VALUES, 1 / VALUES), 0)
+        found = learned._fitted(file, settings, (settings,))
+        prior = found.posteriors[found.row_of[7]] / masked(0.6)[shown[7]]
+        priors.append(prior / prior.sum())
+    np.testing.assert_allclose(priors[0], priors[1], rtol=1e-12)
+
+
+def test_what_can_be_learnt_is_learnt():
+    keys, true, symbols = people(4000, dependent=True)
+    prior = np.bincount(true, minlength=VALUES) / len(true)
+    found = learn(keys, symbols, masked(0.6), prior, models=("chain",))
+    assert set(found.settings.order[:2]) == {0, 1}
+    alone = masked(0.6)[symbols] * prior
+    alone /= alone.sum(axis=1, keepdims=True)
+    informed = float(-np.log2(alone[np.arange(len(true)), true]).mean())
+    assert surprise(found, true) < informed - 0.35
+    law = (
+        masked(0.6)[symbols]
+        * np.roll(np.array([0.6, 0.2, 0.1, 0.1, 0, 0, 0, 0]), 0)[
+            (np.arange(VALUES) - ((keys[:, 0] * 2 + (keys[:, 1] == 2)) % VALUES)[:, None]) % VALUES
+        ]
+    )
+    law /= law.sum(axis=1, keepdims=True)
+    best = float(-np.log2(law[np.arange(len(true)), true]).mean())  # knowing how values depend on keys
+    assert best < surprise(found, true) < best + 0.1
+
+
+def test_where_nothing_can_be_learnt_nothing_gets_worse():
+    keys, true, symbols = people(3000, dependent=False)
+    prior = np.bincount(true, minlength=VALUES) / len(true)
+    found = learn(keys, symbols, masked(0.6), prior, models=("chain",))
+    alone = masked(0.6)[symbols] * prior
+    alone /= alone.sum(axis=1, keepdims=True)
+    assert surprise(found, true) < float(-np.log2(alone[np.arange(len(true)), true]).mean()) + 0.01
+
+
+def test_values_released_as_they_are_stay_as_they_are():
+    keys, true, _ = people(400, dependent=True)
+    found = learn(keys, true, np.eye(VALUES), np.full(VALUES, 1 / VALUES), models=("chain",))
+    np.testing.assert_allclose(found.posteriors[found.row_of, true], 1.0)
+
+
+def test_same_seed_same_answer_and_the_large_file_is_chosen_on_a_part(monkeypatch):
+    monkeypatch.setattr(learned, "CHOOSE_ON", 500)
+    keys, true, symbols = people(2000, dependent=True)
+    prior = np.full(VALUES, 1 / VALUES)
+    first, second = (learn(keys, symbols, masked(0.6), prior, seed=3, models=("chain",)) for _ in range(2))
+    assert first.settings == second.settings
+    np.testing.assert_array_equal(first.posteriors, second.posteriors)
+    assert surprise(first, true) < 1.5
+
+
+def test_averaging_over_a_class_is_a_weighted_mean():
+    keys, _, symbols = people(200, dependent=True)
+    found = learn(keys, symbols, masked(0.6), np.full(VALUES, 1 / VALUES), models=("chain",))
+    link = np.random.default_rng(0).uniform(size=(3, 200)) ** 4
+    expected = link / link.sum(axis=1, keepdims=True) @ found.posteriors[found.row_of]
+    np.testing.assert_allclose(found.averaged(link), expected, atol=1e-12)
+
+
+def test_a_forest_learns_too(monkeypatch):
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(learned, "LEAVES", (10,))
+    monkeypatch.setattr(forests, "TREES", 20)
+    keys, true, symbols = people(600, dependent=True)
+    prior = np.bincount(true, minlength=VALUES) / len(true)
+    found = learn(keys, symbols, masked(0.6), prior, models=("forest",))
+    alone = masked(0.6)[symbols] * prior
+    alone /= alone.sum(axis=1, keepdims=True)
+    assert found.settings.model == "forest"
+    assert surprise(found, true) < float(-np.log2(alone[np.arange(len(true)), true]).mean()) - 0.25
+
+
+def test_without_scikit_learn_there_is_no_forest_but_a_chain(monkeypatch):
+    monkeypatch.setattr(forests, "installed", lambda: False)
+    keys, _, symbols = people(300, dependent=True)
+    found = learn(keys, symbols, masked(0.6), np.full(VALUES, 1 / VALUES))
+    assert {each.model for each in found.candidates} == {"prior", "chain"}
+    with pytest.raises(InputError, match="scikit-learn"):
+        forests.out_of_sample(keys, masked(0.6)[symbols], keys, leaf=3, seed=0)
+
+
+def test_what_does_not_fit_is_refused(monkeypatch):
+    with pytest.raises(InputError, match="records × keys"):
+        learn([[0], [1]], [0], np.eye(2), [0.5, 0.5])
+    monkeypatch.setattr(learned, "MOST_CELLS", 10)
+    with pytest.raises(InputError, match="more than 10 cells"):
+        learn([[0], [1], [2], [3]], [0, 1, 2, 2], np.eye(3), [0.5, 0.3, 0.2])

@@ -1,0 +1,144 @@
+"""Beliefs held against the truth: surprise, the trust that a release deserves, and what it was worth.
+
+Person r has the true value c_r, which the intruder gives the probability p_r(c_r), and without the release
+prior(c_r). Her surprise is ``−log2 p_r(c_r)`` bits; less is riskier. A belief may rule the truth out, so the prior is
+mixed in first: ``p′ = (1 − λ)·p + λ·prior`` with the one λ for the whole file that makes the mean surprise T(0) least.
+T(0) is convex in λ: golden section, and both ends. ``trust`` is 1 − λ; 0: the release was worth nothing to her.
+``gain`` is the prior's mean surprise less hers, in bits of truth per person; more is riskier, and it is never negative.
+
+Cost: some 60 passes over the cells (people of one class with one value are one cell).
+
+Source: T. Gneiting and A. E. Raftery, *Strictly proper scoring rules, prediction, and estimation* (JASA 102, 2007).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from equivoc.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+CERTAIN = 1e-9
+"""Bits: someone whose H0 is below this is certain."""
+HALF_BIT = 0.5
+GOLDEN = (5**0.5 - 1) / 2
+SEARCH_STEPS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What one intruder's beliefs are worth; people are counted, cells are what they were given as."""
+
+    surprise: float
+    """T(0): mean bits per person, with the prior mixed in. Less is riskier."""
+    prior_surprise: float
+    """The same of someone who has not seen the release."""
+    trust: float
+    """1 − λ, from 0 to 1."""
+    certain_right: float
+    """How many people she is certain of (H0 < 1e-9, before mixing), rightly."""
+    certain_wrong: float
+    """How many she is certain of, wrongly."""
+    below_half_bit: float
+    """The share of people with less than half a bit of surprise."""
+    surprise_p05: float
+    """Bits: a twentieth of the people have this surprise or less."""
+    surprises: Floats = field(repr=False)
+    """Of each cell, in bits."""
+
+    @property
+    def gain(self) -> float:
+        """Bits of truth per person that the release is worth: the prior's surprise less hers, 0 or more."""
+        return self.prior_surprise - self.surprise
+
+
+def hold_against_truth(
+    belief: npt.ArrayLike, prior: npt.ArrayLike, counts: npt.ArrayLike, entropy: npt.ArrayLike
+) -> Truth:
+    """Surprise, trust and gain over cells of ``counts`` people with one class and one true value each.
+
+    ``belief``: what her class's posterior gives the true value; ``prior``: what the prior gives it, above 0 (of a value
+    that the prior rules out, give the least that is to count as possible); ``entropy``: her posterior's H0 in bits.
+
+    >>> found = hold_against_truth([1.0, 0.0], [0.5, 0.5], [3, 1], [0.0, 0.0])   # certain, of three people rightly
+    >>> round(found.trust, 4), round(found.surprise, 4), found.certain_right, found.certain_wrong
+    (0.5, 0.8113, 3.0, 1.0)
+    """
+    p, given, people, h0 = checked_cells(belief, prior, counts, entropy)
+    trust = best_trust(p, given, people)
+    return scored(p, given, people, h0, np.full(len(p), trust), trust)
+
+
+def best_trust(p: Floats, prior: Floats, people: Floats) -> float:
+    """The trust, 1 − λ, that makes the mean surprise least; of equal ones, the larger.
+
+    >>> best_trust(np.array([0.9, 0.9]), np.array([0.5, 0.5]), np.array([1.0, 1.0]))
+    1.0
+    """
+    used = people > 0
+    p, prior, people = p[used], prior[used], people[used]
+
+    def mean(trust: float) -> float:
+        with np.errstate(divide="ignore"):
+            return float(people @ -np.log2(prior + trust * (p - prior)))
+
+    low, high = 0.0, 1.0
+    left, right = 1 - GOLDEN, GOLDEN
+    at_left, at_right = mean(left), mean(right)
+    for _ in range(SEARCH_STEPS):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = mean(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = mean(right)
+    return min((1.0, (low + high) / 2, 0.0), key=mean)
+
+
+def scored(p: Floats, prior: Floats, people: Floats, h0: Floats, trust: Floats, overall: float) -> Truth:
+    """The figures with each cell's own trust; ``overall`` is the one to report."""
+    with np.errstate(divide="ignore"):  # a cell without people may have any surprise
+        surprises = -np.log2(prior + trust * (p - prior)) + 0.0
+    total = people.sum()
+    certain = h0 < CERTAIN
+    right = p > 0.5
+    return Truth(
+        surprise=float(people[people > 0] @ surprises[people > 0] / total),
+        prior_surprise=float(people @ -np.log2(prior) / total),
+        trust=overall,
+        certain_right=float(people[certain & right].sum()),
+        certain_wrong=float(people[certain & ~right].sum()),
+        below_half_bit=float(people[surprises < HALF_BIT].sum() / total),
+        surprise_p05=weighted_quantile(surprises, people, 0.05),
+        surprises=surprises,
+    )
+
+
+def weighted_quantile(numbers: Floats, weights: Floats, share: float) -> float:
+    """The least number that at least this share of the weight does not exceed.
+
+    >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 18.0]), 0.05)
+    1.0
+    """
+    order = np.argsort(numbers, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(numbers[order][np.searchsorted(reached, share * reached[-1] * (1 - 1e-12))])
+
+
+def checked_cells(
+    belief: npt.ArrayLike, prior: npt.ArrayLike, counts: npt.ArrayLike, entropy: npt.ArrayLike
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The four as doubles of one shape; `InputError` for what cannot be."""
+    p, given, people, h0 = (np.asarray(each, dtype=np.float64) for each in (belief, prior, counts, entropy))
+    if not (p.shape == given.shape == people.shape == h0.shape) or p.ndim != 1:
+        raise InputError("Beliefs, priors, counts and entropies must have one number for each cell.")
+    if not ((p >= 0) & (p <= 1 + 1e-9)).all() or not ((given > 0) & (given <= 1 + 1e-9)).all():
+        raise InputError("Beliefs must lie from 0 to 1, and priors above 0 and up to 1.")
+    if not (people >= 0).all() or not people.any():
+        raise InputError("Counts must be 0 or more, and there must be people.")
+    return np.minimum(p, 1.0), np.minimum(given, 1.0), people, h0

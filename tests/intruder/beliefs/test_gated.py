@@ -1,0 +1,103 @@
+"""Trust person by person finds the half that a release discloses, and finds nothing where there is nothing."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from equivoc.errors import InputError
+from equivoc.intruder.beliefs import forests
+from equivoc.intruder.beliefs.gated import gated_truth
+from equivoc.intruder.beliefs.truth import hold_against_truth
+
+FOREST = pytest.param(
+    True, marks=pytest.mark.skipif(find_spec("sklearn") is None, reason="needs scikit-learn")
+)
+
+
+@pytest.fixture(autouse=True)
+def small_forests(monkeypatch):
+    monkeypatch.setattr(forests, "TREES", 25)
+
+
+def file_of_people(shuffled, *, people=3000, seed=0):
+    """Ages 0 … 59 and two more keys; the pay of the people ``shuffled(age)`` is exchanged among them before release.
+
+    Returns belief, prior, counts, entropy and features of each person, and her age.
+    """
+    rng = np.random.default_rng(seed)
+    age, job, town = (
+        rng.integers(60, size=people),
+        rng.integers(10, size=people),
+        rng.integers(8, size=people),
+    )
+    pay = rng.integers(10, size=people)
+    released = pay.copy()
+    group = np.flatnonzero(shuffled(age))
+    released[group] = rng.permutation(released[group])
+    cell = (age * 10 + job) * 8 + town
+    table = np.zeros((4800, 10))
+    np.add.at(table, (cell, released), 1.0)
+    sizes = table.sum(axis=1)[cell]
+    beliefs = table[cell] / sizes[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.nansum(beliefs * np.log2(beliefs), axis=1)
+    prior = (np.bincount(pay, minlength=10) / people)[pay]
+    features = np.column_stack([age, job, town, entropy, beliefs.max(axis=1), sizes])
+    return beliefs[np.arange(people), pay], prior, np.ones(people), entropy, features, age
+
+
+@pytest.mark.parametrize("forest", [False, FOREST])
+def test_the_disclosed_half_is_found(forest):
+    *cells, features, age = file_of_people(lambda age: age < 30)
+    belief = cells[0]
+    disclosed = ((age >= 30) & (belief > 2**-0.5)).mean()
+    assert 0.2 < disclosed < 0.4
+    one = hold_against_truth(*cells)
+    assert one.below_half_bit == 0.0  # one trust for all hides everybody
+    found = gated_truth(*cells, features, forest=forest)
+    assert abs(found.below_half_bit - disclosed) < 0.06
+    assert found.surprise < one.surprise - 0.2
+    assert np.average(found.surprises[age < 30]) > 3  # of the shuffled she learns nothing
+    if not forest:
+        assert abs(found.below_half_bit - disclosed) < 0.03
+
+
+@pytest.mark.parametrize("forest", [False, FOREST])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_alarm_where_everybody_is_shuffled(forest, seed):
+    *cells, features, _ = file_of_people(lambda age: age >= 0, seed=seed)
+    found = gated_truth(*cells, features, forest=forest)
+    assert found.below_half_bit == 0.0
+    assert found.gain < 0.02
+
+
+@pytest.mark.parametrize("forest", [False, FOREST])
+def test_no_alarm_where_a_random_half_is_shuffled(forest):
+    coin = np.random.default_rng(9).random(3000) < 0.5
+    *cells, features, _ = file_of_people(lambda age: coin)
+    found, one = gated_truth(*cells, features, forest=forest), hold_against_truth(*cells)
+    assert found.below_half_bit <= one.below_half_bit + 0.01
+    assert found.surprise == pytest.approx(one.surprise, abs=0.06)
+
+
+def test_counts_are_people_and_seeds_repeat():
+    *cells, features, _ = file_of_people(lambda age: age < 30)
+    cells[2] = np.full(len(cells[0]), 2.0)
+    first, second = (gated_truth(*cells, features, seed=4, forest=False) for _ in range(2))
+    assert first.surprise == second.surprise
+    assert (
+        first.certain_right
+        == 2 * gated_truth(*cells[:2], np.ones(3000), cells[3], features, forest=False).certain_right
+    )
+    assert len(first.surprises) == 3000
+
+
+def test_without_features_or_scikit_learn(monkeypatch):
+    *cells, features, _ = file_of_people(lambda age: age < 30, people=400)
+    assert gated_truth(*cells, np.empty((400, 0))).trust == hold_against_truth(*cells).trust
+    monkeypatch.setattr(forests, "installed", lambda: False)
+    with pytest.raises(InputError, match="scikit-learn"):
+        gated_truth(*cells, features, forest=True)
+    with pytest.raises(InputError, match="row for each"):
+        gated_truth(*cells, features[:3])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import forests, learned
+from equivoc.intruder.beliefs import forest_choice, forests, learned
 from equivoc.intruder.beliefs.class_chain import ClassChain
 from equivoc.intruder.beliefs.held_out import HeldOutFile, Settings
 from equivoc.intruder.beliefs.learned import learn
@@ -79,7 +79,7 @@ def test_a_record_is_not_learnt_from_itself():
     priors = []
     for shown in (symbols, other):
         file = HeldOutFile(keys, shown, fold, masked(0.6), np.full(VALUES, 1 / VALUES), 0)
-        found = learned._fitted(file, settings, (settings,))
+        found = learned._by_chain(file, settings, (settings,))
         prior = found.posteriors[found.row_of[7]] / masked(0.6)[shown[7]]
         priors.append(prior / prior.sum())
     np.testing.assert_allclose(priors[0], priors[1], rtol=1e-12)
@@ -130,6 +130,23 @@ def test_same_seed_same_answer_and_the_large_file_is_chosen_on_a_part(monkeypatc
     assert surprise(first, true) < 1.5
 
 
+def test_people_of_whom_nothing_is_released_get_a_prior_and_teach_nothing():
+    keys, true, symbols = people(2000, dependent=True)
+    table = np.vstack([masked(0.6), np.full(VALUES, 0.5)])
+    prior = np.full(VALUES, 1 / VALUES)
+    alone = learn(keys[:1000], symbols[:1000], masked(0.6), prior, models=("chain",))
+    shown = np.append(symbols[:1000], np.full(1000, VALUES))
+    fold = np.append(alone_fold := np.arange(1000) % 5, np.arange(1000) % 5)
+    found = [
+        learned._by_chain(HeldOutFile(keys[:n], shown[:n], f, table, prior, 0), alone.settings, ())
+        for n, f in ((1000, alone_fold), (2000, fold))
+    ]
+    with_blanks = found[1].posteriors[found[1].row_of]
+    np.testing.assert_allclose(with_blanks[:1000], found[0].posteriors[found[0].row_of], rtol=1e-9)
+    unseen = -np.log2(with_blanks[np.arange(1000, 2000), true[1000:]]).mean()
+    assert unseen < np.log2(VALUES) - 0.8  # of strangers she knows as much as their keys tell
+
+
 def test_averaging_over_a_class_is_a_weighted_mean():
     keys, _, symbols = people(200, dependent=True)
     found = learn(keys, symbols, masked(0.6), np.full(VALUES, 1 / VALUES), models=("chain",))
@@ -140,7 +157,7 @@ def test_averaging_over_a_class_is_a_weighted_mean():
 
 def test_a_forest_learns_too(monkeypatch):
     pytest.importorskip("sklearn")
-    monkeypatch.setattr(learned, "LEAVES", (10,))
+    monkeypatch.setattr(forest_choice, "LEAVES", (10,))
     monkeypatch.setattr(forests, "TREES", 20)
     keys, true, symbols = people(600, dependent=True)
     prior = np.bincount(true, minlength=VALUES) / len(true)

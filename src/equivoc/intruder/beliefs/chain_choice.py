@@ -42,7 +42,7 @@ def best_chain(file: HeldOutFile) -> tuple[Settings, tuple[int, ...]]:
     options = [_tried(file, chain, best.order, (ROOT, *[s] * len(best.order))) for s in STRENGTHS]
     best = max([_tried(file, chain, best.order, best.strengths), *options], key=score_of)
     for level in range(len(best.strengths)):
-        for factor in (0.25, 4.0):
+        for factor in (0.25, 4.0) if level else (0.01, 0.1, 10.0, 100.0):
             other = tuple(s * factor if at == level else s for at, s in enumerate(best.strengths))
             best = max(best, _tried(file, chain, best.order, other), key=score_of)
     return best, found[-1].order
@@ -84,7 +84,7 @@ def _tried(
             mean_log(chain.evidence(next(fit)), own) if own.any() else 0.0
             for fit, own in zip(fits, held, strict=True)
         ]
-        score = float(sizes @ scores / sizes.sum())
+        score = float(sizes @ scores / max(sizes.sum(), 1.0))
         if score <= best + WORTH:
             break
         best, at = score, step

@@ -63,8 +63,9 @@ class ClassChain:
         return cls(likelihood, prior, tuple(begins), tuple(parents), cells % len(likelihood), cell_of.ravel())
 
     def counts(self, records: npt.NDArray[np.bool_]) -> Floats:
-        """How many of these records each cell has."""
-        return np.bincount(self.cell_of[records], minlength=len(self.symbols)).astype(np.float64)
+        """How many of these records each cell has, to learn from: none where the symbol says nothing of the value."""
+        found = np.bincount(self.cell_of[records], minlength=len(self.symbols)).astype(np.float64)
+        return np.where(telling(self.likelihood)[self.symbols], found, 0.0)
 
     def fits(self, weights: Floats, strengths: Sequence[float]) -> Iterator[Floats]:
         """The priors of the finest classes after 0, 1, 2, … EM steps on the cells so weighted, without end."""
@@ -115,3 +116,8 @@ def believed_values(joint: Floats, prior: Floats) -> Floats:
     total = joint.sum(axis=1, keepdims=True)
     found = np.broadcast_to(prior, joint.shape).copy()
     return np.asarray(np.divide(joint, total, out=found, where=total > 0))
+
+
+def telling(likelihood: Floats) -> npt.NDArray[np.bool_]:
+    """Of each symbol, whether it tells one value from another."""
+    return np.asarray((likelihood != likelihood[:, :1]).any(axis=1))

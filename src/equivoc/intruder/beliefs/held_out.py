@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from equivoc.intruder.beliefs.class_chain import ClassChain
+from equivoc.intruder.beliefs.class_chain import ClassChain, telling
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -50,6 +50,11 @@ class HeldOutFile:
     def part(self, records: Ints) -> HeldOutFile:
         return replace(self, keys=self.keys[records], symbols=self.symbols[records], fold=self.fold[records])
 
+    @property
+    def told(self) -> Floats:
+        """1 for each record whose symbol tells one value from another, else 0: what models are judged by."""
+        return telling(self.likelihood)[self.symbols].astype(np.float64)
+
     def chain(self, order: Sequence[int]) -> ClassChain:
         return ClassChain.of(self.keys, self.symbols, self.likelihood, self.prior, order=order)
 
@@ -57,10 +62,10 @@ class HeldOutFile:
 def mean_log(evidence: Floats, weights: Floats) -> float:
     """Mean log2 of the evidence; impossible symbols, which no model can help, count for nothing."""
     fits = (evidence > 0) & (weights > 0)
-    return float(weights[fits] @ np.log2(evidence[fits]) / weights.sum())
+    return float(weights[fits] @ np.log2(evidence[fits]) / max(weights.sum(), 1.0))
 
 
 def score_of_prior(file: HeldOutFile) -> Settings:
     """The prior that was given, with nothing learnt."""
     evidence = (file.likelihood @ file.prior)[file.symbols]
-    return Settings(score=mean_log(evidence, np.ones(len(evidence))))
+    return Settings(score=mean_log(evidence, file.told))

@@ -14,7 +14,7 @@ Cost: choosing takes some keys² × folds × steps passes over 50,000 records at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -25,13 +25,12 @@ import numpy.typing as npt
 from equivoc.errors import InputError
 from equivoc.intruder.beliefs import forests
 from equivoc.intruder.beliefs.chain_choice import best_chain, lengthened
-from equivoc.intruder.beliefs.class_chain import believed_values
+from equivoc.intruder.beliefs.class_chain import believed_values, telling
+from equivoc.intruder.beliefs.forest_choice import best_forest
 from equivoc.intruder.beliefs.held_out import (
     FOLDS,
-    WORTH,
     HeldOutFile,
     Settings,
-    mean_log,
     score_of,
     score_of_prior,
 )
@@ -44,9 +43,6 @@ FOREST_UP_TO = 20_000
 """Records: a forest of a larger file takes minutes."""
 MOST_CELLS = 2**26
 """Records × values at most, counted after records alike are joined; a few tables of doubles of this size are held."""
-LEAVES = (3, 10, 30)
-SHARES = (0.5, 0.8, 0.9, 0.97)
-"""How much of a forest's prediction is taken; the rest is the prior that was given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +84,10 @@ def learn(
 
     ``keys``: records × released key codes (any symbols: levels, ranges, stars); ``symbols``: the released confidential
     symbol of each record; ``likelihood``: symbols × values, P(symbol | value) up to a factor per symbol, dense or
-    sparse; ``prior``: over the values. The forest is left out where scikit-learn is missing, or of more than 20,000
-    records. `InputError` if there is too much to hold.
+    sparse; ``prior``: over the values. People whose keys are known but of whom nothing was released are given as
+    records with a symbol whose likelihoods are all equal: they get a prior, and nothing is learnt from them. The
+    forest is left out where scikit-learn is missing, or of more than 20,000 records. `InputError` if there is too much
+    to hold.
     """
     from scipy.sparse import issparse
 
@@ -115,66 +113,23 @@ def learn(
         sample = np.random.default_rng(seed + 1).choice(len(shown), CHOOSE_ON, replace=False)
         chosen_on = file.part(np.sort(sample))
     candidates = [score_of_prior(chosen_on)]
+    told = int(np.count_nonzero(telling(table)[shown]))
     if "chain" in models:
         best, order = best_chain(chosen_on)
         candidates.append(best if chosen_on is file else lengthened(file, best, order))
-    if "forest" in models and codes.shape[1] and len(shown) <= FOREST_UP_TO and forests.installed():
-        candidates.append(_best_forest(chosen_on))
-    best = max(candidates, key=score_of)
-    return _fitted(file, best, tuple(candidates))
+    fit_for_forest = chosen_on is file and codes.shape[1] > 0 and FOLDS * 2 < told <= FOREST_UP_TO
+    if "forest" in models and fit_for_forest and forests.installed():
+        settings, learnt = best_forest(file)
+        candidates.append(settings)
+        if settings is max(candidates, key=score_of):
+            joint = file.likelihood[shown] * learnt
+            posteriors = believed_values(joint, file.prior)
+            return Learned(posteriors, joint.sum(axis=1), np.arange(len(shown)), settings, tuple(candidates))
+    return _by_chain(file, max(candidates, key=score_of), tuple(candidates))
 
 
-def _forest_fits(file: HeldOutFile, fold: int, leaf: int) -> Iterator[Floats]:
-    """A forest's predictions for the fold's records after each EM step on the others."""
-    own = file.fold == fold
-    train = ~own
-    likelihood = file.likelihood[file.symbols[train]]
-    prior = np.broadcast_to(file.prior, likelihood.shape)
-    while True:
-        targets = believed_values(likelihood * prior, file.prior)
-        both = forests.out_of_sample(file.keys[train], targets, file.keys, leaf=leaf, seed=file.seed + fold)
-        yield both[own]
-        prior = 0.9 * both[train] + 0.1 * file.prior
-
-
-def _best_forest(file: HeldOutFile) -> Settings:
-    best = Settings("forest")
-    for leaf in LEAVES:
-        fits = [_forest_fits(file, f, leaf) for f in range(FOLDS)]
-        reached = -np.inf
-        for step in range(1, 4):
-            found = np.empty((len(file.symbols), len(file.prior)))
-            for f, fit in enumerate(fits):
-                found[file.fold == f] = next(fit)
-            likelihood = file.likelihood[file.symbols]
-            learnt, given = (likelihood * found).sum(axis=1), likelihood @ file.prior
-            scores = [mean_log(s * learnt + (1 - s) * given, np.ones(len(given))) for s in SHARES]
-            score = max(scores)
-            if score > best.score:
-                best = Settings(
-                    "forest", leaf=leaf, share=SHARES[int(np.argmax(scores))], steps=step, score=score
-                )
-            if score <= reached + WORTH or _is_plain(file.likelihood):
-                break
-            reached = score
-    return best
-
-
-def _is_plain(likelihood: Floats) -> bool:
-    """Whether each symbol stands for one value: what records are believed to be then never changes."""
-    return bool((np.count_nonzero(likelihood, axis=1) <= 1).all())
-
-
-def _fitted(file: HeldOutFile, best: Settings, candidates: tuple[Settings, ...]) -> Learned:
-    """The posteriors by the chosen settings, each fold's by the model without it."""
-    if best.model == "forest":
-        prior = np.empty((len(file.symbols), len(file.prior)))
-        for f in range(FOLDS):
-            fits = islice(_forest_fits(file, f, best.leaf), best.steps - 1, None)
-            prior[file.fold == f] = best.share * next(fits) + (1 - best.share) * file.prior
-        joint = file.likelihood[file.symbols] * prior
-        posteriors = believed_values(joint, file.prior)
-        return Learned(posteriors, joint.sum(axis=1), np.arange(len(posteriors)), best, candidates)
+def _by_chain(file: HeldOutFile, best: Settings, candidates: tuple[Settings, ...]) -> Learned:
+    """The posteriors by a chain (or, after 0 steps, the prior that was given), each fold's by the model without it."""
     chain = file.chain(best.order)
     rows, first = np.unique(chain.cell_of * FOLDS + file.fold, return_inverse=True)
     posteriors, evidence = np.empty((len(rows), len(file.prior))), np.empty(len(rows))

@@ -19,6 +19,7 @@ Cost: folds × steps forests of at most 50,000 people; without scikit-learn feat
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -97,7 +98,7 @@ def gated_truth(
     per_cell = np.where(
         sizes > 0, (held * surprises).sum(axis=1) / np.maximum(sizes, 1), surprises.mean(axis=1)
     )
-    return Truth(**{**vars(found), "surprises": per_cell})
+    return replace(found, surprises=per_cell)
 
 
 def _responsibility(p: Floats, prior: Floats, trust: Floats) -> Floats:

@@ -15,35 +15,48 @@ Singles = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def dot(run: Singles, weight: Floats) -> Any:
+    """Σ likelihood · weight over one run. Slices are handed in, with which the compiler vectorises the loop."""
+    total = 0.0
+    for j in range(len(run)):
+        total += run[j] * weight[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def add(run: Singles, scale: float, sums: Floats) -> None:
+    """Adds the run, scaled, to the sums."""
+    for j in range(len(run)):
+        sums[j] += scale * run[j]
+
+
+@njit(cache=True, nogil=True)
+def multiply(run: Singles, table: Singles, level: Levels) -> None:
+    """Multiplies the run by a table's entries at each person's level."""
+    for j in range(len(run)):
+        run[j] *= table[level[j]]
+
+
 @njit(cache=True, nogil=True)
 def fill(
     likelihood: Singles, begin: Ints, first: Ints, length: Ints, row: Ints, tables: Singles, levels: Levels
 ) -> None:
     """Each pair's product over the keys: the table of key a, at ``row[r, a]`` + the person's level, is one factor."""
     for r in range(len(first)):
-        for j in range(length[r]):
-            likelihood[begin[r] + j] = 1.0
+        run = likelihood[begin[r] : begin[r] + length[r]]
+        run[:] = 1.0
         for a in range(len(levels)):
-            at = row[r, a]
-            for j in range(length[r]):
-                likelihood[begin[r] + j] *= tables[at + levels[a, first[r] + j]]
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def run_sum(likelihood: Singles, begin: int, first: int, length: int, weight: Floats) -> Any:
-    """Σ likelihood · weight over the people of one run."""
-    total = 0.0
-    for j in range(length):
-        total += likelihood[begin + j] * weight[first + j]
-    return total
+            multiply(run, tables[row[r, a] :], levels[a][first[r] : first[r] + length[r]])
 
 
 @njit(cache=True, nogil=True)
 def row_sums(likelihood: Singles, begin: Ints, first: Ints, length: Ints, weight: Floats) -> Floats:
-    """`run_sum` of every record."""
+    """`dot` of every record."""
     found = np.empty(len(first))
     for r in range(len(first)):
-        found[r] = run_sum(likelihood, begin[r], first[r], length[r], weight)
+        run = likelihood[begin[r] : begin[r] + length[r]]
+        found[r] = dot(run, weight[first[r] : first[r] + length[r]])
     return found
 
 
@@ -68,12 +81,12 @@ def scale_once(
     by_person[:] = 0.0
     of_strangers = 0.0
     for r in range(len(first)):
-        total = run_sum(likelihood, begin[r], first[r], length[r], weight) + stranger[r] * strangers
+        run = likelihood[begin[r] : begin[r] + length[r]]
+        total = dot(run, weight[first[r] : first[r] + length[r]]) + stranger[r] * strangers
         by_record[r] = 1.0 / total
         scaled = records[r] / total
         of_strangers += scaled * stranger[r]
-        for j in range(length[r]):
-            by_person[first[r] + j] += scaled * likelihood[begin[r] + j]
+        add(run, scaled, by_person[first[r] : first[r] + length[r]])
     return of_strangers
 
 
@@ -91,8 +104,6 @@ def gather(
 ) -> None:
     """Adds to ``found``, symbols × people, each record's copies by symbol (CSR: starts, symbols, counts), scaled."""
     for r in range(len(first)):
+        run = likelihood[begin[r] : begin[r] + length[r]]
         for k in range(starts[r], starts[r + 1]):
-            scaled = by_record[r] * counts[k]
-            symbol = symbols[k]
-            for j in range(length[r]):
-                found[symbol, first[r] + j] += scaled * likelihood[begin[r] + j]
+            add(run, by_record[r] * counts[k], found[symbols[k]][first[r] : first[r] + length[r]])

@@ -144,10 +144,10 @@ def _checked_weights(weights: NDArray[Any], positions: NDArray[Any], bounds: Int
     if weights.dtype.kind not in "fiu":
         raise InputError(f"matrix holds {weights.dtype} entries, not numbers.")
     if counts:
-        whole = weights == np.floor(weights) if weights.dtype.kind == "f" else np.True_
-        fit = whole & (weights < LARGEST_COUNT)
-        if not fit.all():
-            raise InputError(f"{where(int(np.argmin(fit)))}; counts must be whole numbers below 2^53.")
+        if weights.dtype.kind == "f" or weights.max() >= LARGEST_COUNT:
+            fit = (weights == np.floor(weights)) & (weights < LARGEST_COUNT)
+            if not fit.all():
+                raise InputError(f"{where(int(np.argmin(fit)))}; counts must be whole numbers below 2^53.")
         if weights.min() < 0:
             raise InputError(f"{where(int(np.argmin(weights)))}; counts must be 0 or more.")
         return weights.astype(np.float64, copy=False)

@@ -6,7 +6,7 @@ when the newer one's window has mass u, φ(u + δ) − φ(u) = c with φ(q) = �
     (v + 1) ln(v + 1) − v ln v = −ln δ − c/δ = y,
 
 one increasing function of one variable. Its inverse v(y) is tabulated with its slope, for cubic Hermite
-interpolation (relative error below 1e-12 from y = ¼ on; below, one Newton step is added). Beyond the table
+interpolation (relative error below 1e-12 from y = ¼ on; below, Newton steps are added). Beyond the table
 v = e^(y−1) − ½ + e^(1−y)/24 is as good.
 """
 
@@ -43,9 +43,9 @@ TABLE = _table()
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _newton(y, v, steps):
-    """A better v for (v + 1) ln(v + 1) − v ln v = y; a step never leaves less than a twentieth of the old one."""
-    for _ in range(steps):
+def _newton(y, v):
+    """v with (v + 1) ln(v + 1) − v ln v = y, from a guess; no step goes below a twentieth of the one before."""
+    for _ in range(60):
         slope = math.log1p(1.0 / v)
         better = max(v - (math.log1p(v) + v * slope - y) / slope, 0.05 * v)
         if abs(better - v) <= 1e-15 * better:
@@ -74,11 +74,11 @@ def overtaken_after(slope, apart):
     z = y * STEPS_PER_NAT
     k = int(z)
     if k < 1:  # where the inverse bends sharply
-        return apart * _newton(y, 0.01 * y, 60)
+        return apart * _newton(y, 0.01 * y)
     f = z - k
     v0, slope0, slope1 = TABLE[k, 0], TABLE[k, 1], TABLE[k + 1, 1]
     rise = TABLE[k + 1, 0] - v0
     v = v0 + f * (slope0 + f * ((3.0 * rise - 2.0 * slope0 - slope1) + f * (slope0 + slope1 - 2.0 * rise)))
     if y < 0.25:
-        v = _newton(y, v, 1)
+        v = _newton(y, v)
     return apart * v

@@ -98,7 +98,7 @@ def _push_newer(cost, cum, start, here, highest, stack, until, slopes, top):
 def _window_starts(ends, starts, limit):
     """first[i]: the smallest boundary from which one window reaches i; and which boundaries are one."""
     n = len(ends)
-    first, is_start = np.empty(n + 2, np.int32), np.zeros(n + 2, np.bool_)
+    first, is_start = np.empty(n + 2, np.int64), np.zeros(n + 2, np.bool_)
     k = 0
     first[0] = 0
     for i in range(1, n + 1):
@@ -125,7 +125,7 @@ def least_costs(cum, ends, starts, limit, cost, source):
     """
     n = len(ends)
     first, is_start = _window_starts(ends, starts, limit)
-    stack, until, slopes = np.empty(n + 1, np.int32), np.empty(n + 1), np.empty(n + 1)
+    stack, until, slopes = np.empty(n + 1, np.int64), np.empty(n + 1), np.empty(n + 1)
     cost[0], source[0] = 0.0, 0
     begin = 1
     while begin <= n and first[begin] == 0:
@@ -147,7 +147,7 @@ def least_costs(cum, ends, starts, limit, cost, source):
             i -= 1
         top = -1
         for i in range(begin, stop):
-            best, older = _through(cost, cum, first[i], i), source[i]
+            best, older = _through(cost, cum, first[i], i), np.int64(source[i])
             source[i] = first[i]
             if is_start[i]:
                 best = _better(cost, cum, older, i, best, source)

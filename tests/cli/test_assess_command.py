@@ -87,7 +87,7 @@ def test_out_holds_classes_and_records(
         (["--confidential", "pays", "--keys", "age"], "'pays'"),
         (["--confidential", "pay", "--keys", "age,aeg"], "'aeg'"),
         (["--confidential", "pay", "--keys", "pay,age"], "pay"),
-        (["--confidential", "sex", "--keys", "age"], "not a number"),
+        (["--confidential", "sex", "--keys", "age", "--round-to", "10"], "not a number"),
         (["--confidential", "pay", "--keys", "age", "--known", "sex"], "'sex' is not a key"),
         (["--confidential", "pay", "--keys", "age", "--technique", "sampling:fraction=2"], "fraction is 2"),
         (["--confidential", "pay", "--keys", "age", "--technique", "query-restriction:size=3"], "size is 3"),

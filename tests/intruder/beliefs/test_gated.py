@@ -81,6 +81,19 @@ def test_no_alarm_where_a_random_half_is_shuffled(forest):
     assert found.surprise == pytest.approx(one.surprise, abs=0.06)
 
 
+@pytest.mark.parametrize("forest", [False, FOREST])
+def test_nobodys_own_truth_decides_how_far_she_is_believed(forest):
+    *cells, features, age = file_of_people(lambda age: age < 30, people=1500)
+    belief, prior = cells[0], cells[1]
+    who = int(np.flatnonzero((age >= 30) & (belief == 1))[0])
+    trusts = []
+    for told in (1.0, 0.0):
+        belief[who] = told
+        left = 2 ** -gated_truth(*cells, features, forest=forest).surprises[who]
+        trusts.append((left - prior[who]) / (told - prior[who]))
+    assert trusts[0] == pytest.approx(trusts[1], abs=1e-9)
+
+
 def test_counts_are_people_and_seeds_repeat():
     *cells, features, _ = file_of_people(lambda age: age < 30)
     cells[2] = np.full(len(cells[0]), 2.0)

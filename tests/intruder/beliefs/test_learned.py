@@ -155,6 +155,44 @@ def test_averaging_over_a_class_is_a_weighted_mean():
     np.testing.assert_allclose(found.averaged(link), expected, atol=1e-12)
 
 
+def test_values_help_to_tell_who_is_who():
+    """Keys are changed as well: weighing the linkage by the values, without the record itself, leaves less surprise."""
+    keys, true, _ = people(1500, dependent=True)
+    rng = np.random.default_rng(11)
+    sizes = np.array([4, 3, 5])
+    change = rng.random(keys.shape) < 0.3
+    released = np.where(change, (keys + rng.integers(1, sizes, keys.shape)) % sizes, keys)
+    link = np.ones((60, 1500))
+    targets = np.stack(np.meshgrid(range(4), range(3), range(5), indexing="ij"), axis=-1).reshape(-1, 3)
+    for key, size in enumerate(sizes):
+        table = np.full((size, size), 0.3 / (size - 1)) + np.eye(size) * (0.7 - 0.3 / (size - 1))
+        link *= table[targets[:, key]][:, released[:, key]]
+    prior = np.bincount(true, minlength=VALUES) / 1500
+    found = learn(released, true, np.eye(VALUES), prior, targets=targets, models=("chain",))
+    which = (keys[:, 0] * 3 + keys[:, 1]) * 5 + keys[:, 2]
+
+    def left(linkage):
+        return -np.log2(0.99 * found.averaged(linkage)[which, true] + 0.01 * prior[true]).mean()
+
+    assert left(found.reweighted(link)) < left(link) - 0.05
+    fold, target, record = found.fold[17], 23, 17
+    without = ClassChain.of(
+        np.concatenate([released, targets]),
+        np.append(true, np.zeros(60, int)),
+        np.eye(VALUES),
+        prior,
+        order=found.settings.order,
+    )
+    learnt_from = np.append(found.fold != fold, np.zeros(60, bool))
+    fits = without.fits(without.counts(learnt_from), found.settings.strengths)
+    for _ in range(found.settings.steps):
+        next(fits)
+    priors = next(fits)[without.class_of_cells[without.cell_of]]
+    ratio = priors[1500 + target, true[record]] / priors[record, true[record]]
+    weighted = found.reweighted(link).toarray()
+    assert weighted[target, record] == pytest.approx(link[target, record] * ratio)
+
+
 def test_a_forest_learns_too(monkeypatch):
     pytest.importorskip("sklearn")
     monkeypatch.setattr(forest_choice, "LEAVES", (10,))
@@ -180,6 +218,8 @@ def test_without_scikit_learn_there_is_no_forest_but_a_chain(monkeypatch):
 def test_what_does_not_fit_is_refused(monkeypatch):
     with pytest.raises(InputError, match="records × keys"):
         learn([[0], [1]], [0], np.eye(2), [0.5, 0.5])
+    with pytest.raises(InputError, match="targets need 1 columns"):
+        learn([[0], [1]], [0, 1], np.eye(2), [0.5, 0.5], targets=[[0, 1]])
     monkeypatch.setattr(learned, "MOST_CELLS", 10)
     with pytest.raises(InputError, match="more than 10 cells"):
         learn([[0], [1], [2], [3]], [0, 1, 2, 2], np.eye(3), [0.5, 0.3, 0.2])

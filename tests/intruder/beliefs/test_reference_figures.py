@@ -12,7 +12,7 @@ from equivoc.intruder.channel.binomial_noise import amplitude, transition
 from equivoc.intruder.channel.inversion import channel
 from equivoc.intruder.linkage.coded_file import CodedFile
 from equivoc.techniques.noise_addition import NoiseAddition
-from equivoc.techniques.pram import PRAM
+from equivoc.techniques.pram.pram import PRAM
 
 PEOPLE = shipped("cps_hourly_workers")
 NAMES = list(PEOPLE.keys)

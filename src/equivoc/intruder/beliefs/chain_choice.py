@@ -21,6 +21,8 @@ ROOT = 64.0
 """The strength of the given prior against the whole file's, before strengths are chosen."""
 STRENGTHS = (1.0, 4.0, 16.0, 64.0, 256.0)
 FIRST_STRENGTHS = (16.0, 128.0)
+WORK = 1.5e9
+"""Cells × values × folds × steps on a large file, at most: some 15 s."""
 
 
 def best_chain(file: HeldOutFile) -> tuple[Settings, tuple[int, ...]]:
@@ -53,10 +55,15 @@ def lengthened(file: HeldOutFile, chosen: Settings, order: Sequence[int]) -> Set
 
     The score is that of the part and the gain on the whole: others are compared on the part.
     """
-    best = same = _tried(file, file.chain(chosen.order), chosen.order, chosen.strengths, folds=1)
+
+    def tried(keys: tuple[int, ...], strengths: tuple[float, ...]) -> Settings:
+        chain = file.chain(keys)
+        affordable = int(WORK / (chain.symbols.size * file.prior.size * FOLDS))
+        return _tried(file, chain, keys, strengths, min(max(affordable, 2), STEPS), folds=1)
+
+    best = same = tried(chosen.order, chosen.strengths)
     for length in range(len(chosen.order) + 1, len(order) + 1):
-        keys = tuple(order[:length])
-        longer = _tried(file, file.chain(keys), keys, (*best.strengths, max(FIRST_STRENGTHS)), folds=1)
+        longer = tried(tuple(order[:length]), (*best.strengths, max(FIRST_STRENGTHS)))
         if longer.score <= best.score + WORTH:
             break
         best = longer

@@ -11,7 +11,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.intruder import posteriors as posteriors_module
+from equivoc.intruder import mixing
 from equivoc.models import oganian_domingo_ferrer, trottini_fienberg
 from tests.models.released import KEYS
 
@@ -38,7 +38,7 @@ def test_class_by_class(
     people: Microdata, technique: Any, sparse: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if sparse:
-        monkeypatch.setattr(posteriors_module, "DENSE_UP_TO", 0)
+        monkeypatch.setattr(mixing, "DENSE_UP_TO", 0)
     post = technique.release(people, 2).posteriors(KEYS)
     matrix = post.probabilities.toarray() if sparse else post.probabilities
     rows, values = matrix.tolist(), post.values.tolist()

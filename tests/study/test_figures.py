@@ -138,7 +138,7 @@ def test_pieces_measured_apart_give_the_same(people: eq.Microdata, monkeypatch: 
 def test_sparse_posteriors_are_measured_too(people: eq.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
     study = eq.Study(people, techniques=[eq.Sampling(fraction=0.3)], replicates=1)
     dense = study.run(progress=False).results
-    monkeypatch.setattr("equivoc.intruder.posteriors.DENSE_UP_TO", 0)
+    monkeypatch.setattr("equivoc.intruder.mixing.DENSE_UP_TO", 0)
     sparse = study.run(progress=False).results
     pd.testing.assert_frame_equal(dense, sparse, rtol=1e-12)
 

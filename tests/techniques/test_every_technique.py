@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.intruder import posteriors
+from equivoc.intruder import mixing
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
 from equivoc.techniques.differential_privacy.noisy_table import NoisyCounts, NoisyTable
@@ -292,11 +292,11 @@ def test_large_tables_are_sparse_and_the_same(people, monkeypatch, technique):
     entropies = {known: post.shannon() for known, post in dense.items()}
     assert not any(issparse(post.probabilities) for post in dense.values())
     finest = len(dense[tuple(KEYS)]) * 7 * 8
-    monkeypatch.setattr(posteriors, "DENSE_UP_TO", finest)
+    monkeypatch.setattr(mixing, "DENSE_UP_TO", finest)
     assert not issparse(release.posteriors(KEYS).probabilities)
-    monkeypatch.setattr(posteriors, "DENSE_UP_TO", finest - 1)
+    monkeypatch.setattr(mixing, "DENSE_UP_TO", finest - 1)
     assert issparse(release.posteriors(KEYS).probabilities)
-    monkeypatch.setattr(posteriors, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(mixing, "DENSE_UP_TO", 0)
     for known in SUBSETS:
         sparse = release.posteriors(known)
         assert sparse.probabilities.format == "csr"

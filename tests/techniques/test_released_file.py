@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.intruder import posteriors
+from equivoc.intruder import mixing
 from equivoc.intruder.files import record_tree_kernels
 from equivoc.intruder.files.match_weights import MatchWeights
 from tests.techniques import linked_by_hand as by_hand
@@ -403,7 +403,7 @@ def test_large_tables_are_sparse_and_the_same(matching, monkeypatch):
     release = eq.ReleasedFile(table([UNDERSTOOD, *released]), matching=matching).release(people)
     dense = [release.posteriors(known) for known in SUBSETS]
     expected = [(post.probabilities, post.curves().area) for post in dense]
-    monkeypatch.setattr(posteriors, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(mixing, "DENSE_UP_TO", 0)
     for known, (probabilities, area) in zip(SUBSETS, expected, strict=True):
         sparse = release.posteriors(known)
         assert sparse.probabilities.format == "csr"

@@ -17,7 +17,7 @@ from equivoc.errors import InputError
 from equivoc.measure.curves import curves
 from equivoc.measure.input.arguments import one_tolerance
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon
-from equivoc.techniques.differential_privacy.geometric_noise import MOST_VALUES, GeometricNoise
+from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
 from equivoc.techniques.unprotected import Unprotected
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 STEPS = 17
 FIGURES = ("h0", "area", "hit")
+MOST_VALUES = 4096
+"""Of the domain, for a budget in a report: a file with more is measured once for each ε, which takes minutes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ def budget(
     frame["h0_least"] = [least_entropy(len(values), epsilon) for epsilon in spent.tolist()]
     frame["hit_most"] = [most_hit(len(values), epsilon, inside=inside) for epsilon in spent.tolist()]
     bare = assess(people, Unprotected(), known=names, eps=[tolerance]).means
-    flat = curves(values, np.full((1, len(values)), 1 / len(values)))
+    flat = curves(values, np.full((1, len(values)), 1 / len(values)), tolerance=None)
     prior = {"h0": float(flat.h0[0]), "area": float(flat.area[0]), "hit": float(flat.hit(tolerance)[0])}
     return Budget(frame, prior, _of(bare, tolerance, FIGURES), names, tolerance)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
-from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.posteriors import Posteriors, ranges
 
 Floats = NDArray[np.float64]
 CHECKED_ROWS = 3
@@ -63,19 +63,23 @@ def class_figures(
     classes, geometry = posteriors.classes, posteriors.attribute.geometry
     counts = classes.counts if truth else None
     truths = true_places(classes, posteriors) if truth else np.empty(0)
-    pieces: list[tuple[Any, ...]] = []
+    h0, area, eps_max = (np.empty(len(posteriors)) for _ in range(3))
+    estimated = np.empty(len(posteriors), np.bool_)
+    hits = {e: np.empty(len(posteriors)) for e in eps}
+    right = {e: np.empty(len(truths)) for e in eps} if truth else {}
     error = None
-    for part, measured in posteriors.blocks(tolerance=tolerance):
-        hits = [measured.hit(e) for e in eps]
-        right = []
+    for part, measured in posteriors.measured(tolerance=tolerance):
+        h0[part], area[part], eps_max[part] = measured.h0, measured.area, measured.eps_max
+        estimated[part] = measured.estimated
+        for e, hit in hits.items():
+            hit[part] = measured.hit(e)
         if counts is not None:
-            bounds = counts.indptr[part.start : part.stop + 1].astype(np.int64)
-            within = truths[bounds[0] : bounds[-1]]
-            right = [measured.right_guesses(e, within, bounds - bounds[0]) for e in eps]
+            begins, ends = counts.indptr[part].astype(np.int64), counts.indptr[part + 1].astype(np.int64)
+            entries, bounds = ranges(begins, ends), np.concatenate([[0], np.cumsum(ends - begins)])
+            for e, share in right.items():
+                share[entries] = measured.right_guesses(e, truths[entries], bounds)
         if error is None and measured.estimated.any():
             error = measured.check_estimates(CHECKED_ROWS)
-        pieces.append((measured.h0, measured.area, measured.eps_max, measured.estimated, *hits, *right))
-    h0, area, eps_max, estimated, *rest = (np.concatenate(column) for column in zip(*pieces, strict=True))
     return ClassFigures(
         classes.sizes,
         h0,
@@ -84,8 +88,8 @@ def class_figures(
         area / geometry.width if geometry.width else np.zeros_like(area),
         estimated,
         error,
-        dict(zip(eps, rest[: len(eps)], strict=True)),
-        dict(zip(eps, rest[len(eps) :], strict=True)) if truth else {},
+        hits,
+        right,
     )
 
 

@@ -41,7 +41,7 @@ def mean_entropies_at(posteriors: Posteriors, eps: Floats, *, seed: int = 0) -> 
     sizes = posteriors.sizes
     if len(posteriors) * len(posteriors.attribute) * len(eps) <= 64 * MOST_ENTRIES:
         total = np.zeros(len(eps))
-        for part, measured in posteriors.blocks():
+        for part, measured in posteriors.measured():
             total += sizes[part] @ _entropies(measured, eps)
         return np.asarray(total / sizes.sum()), None
     people = np.random.default_rng(seed).choice(len(sizes), size=DRAWN, p=sizes / sizes.sum())

@@ -63,7 +63,7 @@ class SeveralAssessments:
             found = class_figures(posteriors, (0.0,))
             counts = posteriors.classes.counts
             row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-            belief = np.asarray(posteriors.probabilities[row, counts.indices], np.float64).reshape(-1)
+            belief = posteriors.of_values(row, counts.indices)
             everyone = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
             prior = (everyone / everyone.sum())[counts.indices]
             truth = hold_against_truth(belief, prior, counts.data, found.h0[row])

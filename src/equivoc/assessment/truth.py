@@ -48,11 +48,11 @@ def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
     score), one hundredth of her belief being spread evenly over D. High hits and truth are riskier, and low surprise
     is. A true value outside D counts as the nearest value of D.
     """
-    classes, beliefs = posteriors.classes, posteriors.probabilities
+    classes = posteriors.classes
     counts, row = _members(classes)
     places = true_places(classes, posteriors)
     column = nearest_places(places, posteriors.attribute.geometry.positions)
-    given = np.asarray(beliefs[row, column], dtype=np.float64).reshape(-1)
+    given = posteriors.of_values(row, column)
     if not posteriors.attribute.ordered:
         given = np.where(places < 0, 0.0, given)  # a category that the domain does not have
     doubted = (1 - DOUBT) * given + DOUBT / len(posteriors.values)

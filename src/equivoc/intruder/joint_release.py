@@ -13,7 +13,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.files.file_release import FileRelease
 from equivoc.intruder.files.released_confidential import ReleasedConfidential
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
-from equivoc.intruder.posteriors import believed
+from equivoc.intruder.mixing import believed
 from equivoc.intruder.release import GroupedRelease, Release
 
 MOST_ENTRIES = 2**26

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.errors import InputError
-from equivoc.intruder.channel.channel import Channel, Stated
-from equivoc.memory import check_memory
+from equivoc.intruder.mixing import Block, believed, mixed_blocks, shares
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from equivoc.measure.tree import TreeCurves
 
 Floats = NDArray[np.float64]
-DENSE_UP_TO = 256 * 2**20
-"""Bytes: a table of probabilities larger than this is kept sparse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,32 +69,43 @@ class Posteriors:
     @cached_property
     def probabilities(self) -> Floats | csr_array:
         """Classes × |D|; each row sums to 1. A scipy CSR array where a dense one would pass 256 MB."""
-        return believed(shares(self.linkage, of=f"the known keys {list(self.known)}"), self.channel)
+        return believed(self.link, self.channel)
 
-    def curves(self, *, tolerance: float | None = 1e-3) -> Curves | TreeCurves:
-        """The measure on every class; see `equivoc.curves` for ``tolerance``."""
-        # Whole counts of the values themselves need no table of probabilities.
-        geometry = self.attribute.geometry
-        if self._counted:
-            return geometry.curves(self.linkage, counts=True, tolerance=tolerance)
-        return geometry.curves(self.probabilities, tolerance=tolerance)
+    @property
+    def link(self) -> Any:
+        """The linkage with its rows divided by their sums."""
+        return shares(self.linkage, of=f"the known keys {list(self.known)}")
 
     @property
     def _counted(self) -> bool:
+        """Are the linkages whole counts of the values themselves? Then no table of probabilities is needed."""
         return self.channel is None and bool(np.issubdtype(self.linkage.dtype, np.integer))
 
-    def blocks(self, *, tolerance: float | None = None) -> Iterator[tuple[slice, Curves | TreeCurves]]:
-        """The measure, for some classes at a time: tables of many classes × many values need not be whole in memory."""
-        geometry, rows = self.attribute.geometry, len(self)
-        wide = len(self.attribute)
-        if self._counted or rows * wide * 8 <= DENSE_UP_TO or self.channel is None:
-            yield slice(0, rows), self.curves(tolerance=tolerance)
-            return
-        channel = self.channel if isinstance(self.channel, Channel) else Stated(self.channel)
-        for part, block in channel.blocks(shares(self.linkage, of=f"the known keys {list(self.known)}")):
-            yield part, geometry.curves(block, tolerance=tolerance)
+    def blocks(self) -> Iterator[Block]:
+        """The posteriors, some at a time: tables of many classes × many values need not be whole in memory.
 
-    def curves_of(self, rows: NDArray[np.int64], *, tolerance: float | None = None) -> Curves | TreeCurves:
+        Classes that are linked alike share a row.
+        """
+        return mixed_blocks([self.link], self.channel)
+
+    def curves(self, *, tolerance: float | None = 1e-3) -> Curves | TreeCurves:
+        """The measure on every class, all in memory at once; see `equivoc.curves` for ``tolerance``."""
+        return self.curves_of(slice(None), tolerance=tolerance)
+
+    def measured(
+        self, *, tolerance: float | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], Curves | TreeCurves]]:
+        """The measure, block by block: the numbers of some classes, and their curves."""
+        if self._counted:
+            yield np.arange(len(self)), self.curves(tolerance=tolerance)
+            return
+        for block in self.blocks():
+            found = self.attribute.geometry.curves(block.probabilities, tolerance=tolerance)
+            yield block.classes, found.rows(block.of)
+
+    def curves_of(
+        self, rows: NDArray[np.int64] | slice, *, tolerance: float | None = None
+    ) -> Curves | TreeCurves:
         """The measure on some of the classes."""
         geometry = self.attribute.geometry
         if self._counted:
@@ -108,88 +115,51 @@ class Posteriors:
 
     def shannon(self) -> Floats:
         """H0 of every class in bits, without the rest of the measure."""
-        p = self.probabilities
-        if isinstance(p, np.ndarray):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.asarray(-np.nansum(p * np.log2(p), axis=1) + 0.0)
-        terms = np.append(p.data * np.log2(p.data), 0.0)
-        return np.asarray(-np.add.reduceat(terms, p.indptr[:-1]) + 0.0)
+        found = np.empty(len(self))
+        for block in self.blocks():
+            found[block.classes] = _shannon(block.probabilities)[block.of]
+        return found
+
+    def of_values(self, rows: NDArray[np.int64], columns: NDArray[np.integer[Any]]) -> Floats:
+        """The probability of one value for one class, for each of many pairs of a class and a value's number."""
+        order = np.argsort(rows, kind="stable")
+        ascending, found = rows[order], np.empty(len(rows))
+        for block in self.blocks():
+            begins, ends = (
+                np.searchsorted(ascending, block.classes, side=side) for side in ("left", "right")
+            )
+            pairs = order[ranges(begins, ends)]
+            row = np.repeat(block.of, ends - begins)
+            found[pairs] = np.asarray(block.probabilities[row, columns[pairs]], np.float64).reshape(-1)
+        return found
+
+    def moments(self, of: Floats) -> tuple[Floats, Floats]:
+        """Of every class, the expected value and the expected square of a number that each value of D has."""
+        mean, square = np.empty(len(self)), np.empty(len(self))
+        for block in self.blocks():
+            mean[block.classes] = np.asarray(block.probabilities @ of)[block.of]
+            square[block.classes] = np.asarray(block.probabilities @ of**2)[block.of]
+        return mean, square
 
 
-def shares(linkage: Any, *, of: str) -> Any:
-    """The linkage with its rows divided by their sums: dense or CSR, as it was. ``of`` says what the classes are of."""
-    from scipy.sparse import csr_array, issparse
+def ranges(begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
+    """The numbers from each begin to before its end, one range after the other.
 
-    total = np.asarray(linkage.sum(axis=1), dtype=np.float64).reshape(-1)
-    if not total.all():
-        raise InputError(
-            f"Nothing released fits class {int(np.argmin(total))} of {of}; was the release made from these people?"
-        )
-    if not issparse(linkage):
-        return linkage / total[:, None]
-    link = csr_array(linkage, dtype=np.float64)
-    link.data = link.data / np.repeat(total, np.diff(link.indptr))
-    return link
-
-
-def believed(link: Any, channel: Any) -> Floats | csr_array:
-    """Rows of `shares` through the channel; a CSR array where a dense table would pass 256 MB.
-
-    The last bits depend on nothing but the numbers: BLAS, no faster here, would have them depend on its threads.
+    >>> ranges(np.array([5, 0]), np.array([7, 3])).tolist()
+    [5, 6, 0, 1, 2]
     """
-    from scipy.sparse import csr_array, issparse
-
-    width = link.shape[1] if channel is None else channel.shape[1]
-    if isinstance(channel, Channel):
-        return _through(link, channel)
-    if channel is not None:
-        _check_filled(link, channel)
-    dense = link.shape[0] * width * 8 <= DENSE_UP_TO
-    if channel is not None:
-        if issparse(link):
-            link = link @ (channel if dense else csr_array(channel))
-        elif issparse(channel):
-            link = link @ channel
-        else:
-            link = np.einsum("cg,gd->cd", link, channel)
-    if dense:
-        return np.asarray(link.toarray() if issparse(link) else link)
-    return csr_array(link)
+    lengths = np.asarray(ends - begins, dtype=np.int64)
+    before = np.cumsum(lengths) - lengths
+    return np.asarray(np.arange(lengths.sum()) + np.repeat(begins - before, lengths))
 
 
-def _through(link: Any, channel: Channel) -> Floats | csr_array:
-    """`believed` for a channel that is an operator."""
-    from scipy.sparse import csr_array, vstack
-
-    rows, wide = link.shape[0], channel.shape[1]
-    if rows * wide * 8 <= DENSE_UP_TO:
-        return np.concatenate([block for _, block in channel.blocks(link)])
-    check_memory(
-        "the posteriors of all classes",
-        rows=rows,
-        columns=wide,
-        advice="round the confidential values, or let fewer keys be known",
-    )
-    return csr_array(vstack([csr_array(block) for _, block in channel.blocks(link)], format="csr"))
-
-
-def _check_filled(link: Any, channel: Any) -> None:
-    """InputError if the posteriors, most of them filled by wide rows of the channel, would not fit in memory."""
-    from scipy.sparse import issparse
-
-    filled = np.diff(channel.indptr) if issparse(channel) else np.full(channel.shape[0], channel.shape[1])
-    if issparse(link):
-        entries = int(np.minimum(_row_sums(filled[link.indices], link.indptr), channel.shape[1]).sum())
-    else:
-        entries = link.shape[0] * channel.shape[1]
-    check_memory(
-        "the posteriors of all classes",
-        rows=link.shape[0],
-        columns=-(-entries // max(1, link.shape[0])),
-        advice="round the confidential values, or let fewer keys be known",
-    )
-
-
-def _row_sums(entries: NDArray[np.int64], starts: NDArray[Any]) -> NDArray[np.int64]:
-    total = np.concatenate([[0], np.cumsum(entries, dtype=np.int64)])
-    return np.asarray(total[starts[1:]] - total[starts[:-1]])
+def _shannon(p: Any) -> Floats:
+    """The entropy of each row, in bits."""
+    if isinstance(p, np.ndarray):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(-np.nansum(p * np.log2(p), axis=1) + 0.0)
+    some = p.data > 0
+    terms = np.zeros(len(p.data) + 1)
+    np.log2(p.data, out=terms[:-1], where=some)
+    terms[:-1] *= p.data
+    return np.asarray(-np.add.reduceat(terms, p.indptr[:-1]) + 0.0)

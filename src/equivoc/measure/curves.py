@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +41,10 @@ class Curves:
 
     def __len__(self) -> int:
         return len(self._of)
+
+    def rows(self, of: Ints) -> Curves:
+        """The measure on these rows, by number; a row may come several times and is computed once."""
+        return replace(self, _of=self._of[of])
 
     @property
     def h0(self) -> Floats:

@@ -7,7 +7,7 @@ ancestors at height ⌊ε⌋, V(ε) the heaviest one's mass, the area Σ H(h) ov
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -45,6 +45,12 @@ class TreeCurves:
 
     def __len__(self) -> int:
         return int(self._masses[0].shape[0])
+
+    def rows(self, of: Ints) -> TreeCurves:
+        """The measure on these rows, by number; a row may come several times."""
+        from scipy.sparse import csr_array
+
+        return replace(self, _masses=tuple(csr_array(masses[of]) for masses in self._masses))
 
     @property
     def epsilons(self) -> Floats:

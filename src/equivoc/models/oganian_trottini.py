@@ -65,9 +65,8 @@ def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") 
             f"categories such as {posteriors.attribute.name!r} have no variance; use uncertainty='entropy'."
         )
     centred = values - values.mean()
-    p = posteriors.probabilities
-    mean = np.asarray(p @ centred)
-    return decreasing(np.asarray(p @ centred**2) - mean**2, float(np.mean(centred**2)))
+    mean, square = posteriors.moments(centred)
+    return decreasing(square - mean**2, float(np.mean(centred**2)))
 
 
 def decreasing(uncertainty: Floats, without: float) -> Floats:

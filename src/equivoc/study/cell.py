@@ -6,23 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.posteriors import Posteriors, believed, shares
-from equivoc.measure.curves import curves
-from equivoc.measure.input.rows import Rows
-from equivoc.measure.lanes.equal_rows import distinct_rows
+from equivoc.intruder.mixing import mixed_blocks
+from equivoc.intruder.posteriors import Posteriors
 from equivoc.measure.parallel import on_one_core
 from equivoc.study.knowledge import Knowledge
 from equivoc.techniques.technique import Technique
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 CLASSES_TOGETHER = 1 << 18
@@ -144,34 +139,13 @@ class _Sums:
 
 
 def measure_together(posteriors: Sequence[Posteriors]) -> tuple[Floats, Floats]:
-    """H0 and A of all classes of one release's posteriors, one call for all. Classes linked alike are computed once."""
+    """H0 and A of all classes of one release's posteriors, one call for all. Classes linked alike are computed once.
+
+    Areas of classes with many values are estimated, as those of an assessment are.
+    """
     first = posteriors[0]
-    links = [shares(found.linkage, of=f"the known keys {list(found.known)}") for found in posteriors]
-    if all(isinstance(each, np.ndarray) for each in links):
-        link, of = np.concatenate(links), np.arange(sum(map(len, posteriors)))
-    else:
-        link, of = _distinct(links)
-    measured = curves(first.values, believed(link, first.channel))
-    return measured.h0[of], measured.area[of]
-
-
-def _distinct(links: Sequence[Any]) -> tuple[csr_array, NDArray[np.int64]]:
-    """The different rows of several tables, and for each row of them all which of those it is."""
-    from scipy.sparse import csr_array
-
-    links = [csr_array(link) for link in links]
-    ends = np.cumsum([link.indptr[-1] for link in links])
-    bounds = [
-        np.zeros(1, np.int64),
-        *(l.indptr[1:] + end - l.indptr[-1] for l, end in zip(links, ends, strict=True)),
-    ]
-    rows = Rows(
-        np.concatenate([link.data for link in links]),
-        np.concatenate([link.indices for link in links]).astype(np.int32, copy=False),
-        np.concatenate(bounds),
-        np.empty(0),
-        links[0].shape[1],
-    )
-    representatives, of = distinct_rows(rows)
-    whole = csr_array((rows.weights, rows.positions, rows.bounds), shape=(len(rows), rows.width))
-    return whole[representatives], of
+    h0, area = np.empty(sum(map(len, posteriors))), np.empty(sum(map(len, posteriors)))
+    for block in mixed_blocks([found.link for found in posteriors], first.channel):
+        measured = first.attribute.geometry.curves(block.probabilities, tolerance=None)
+        h0[block.classes], area[block.classes] = measured.h0[block.of], measured.area[block.of]
+    return h0, area

@@ -18,7 +18,9 @@ from equivoc.intruder.channel.binomial_noise import (
     released_size,
     transition,
 )
-from equivoc.intruder.channel.inversion import channel
+from equivoc.intruder.channel.channel import Bayes, Channel, Stated
+from equivoc.intruder.channel.likelihood import Cells
+from equivoc.intruder.channel.rank_noise import rank_noise, within_reach
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
 from equivoc.intruder.release import GroupedRelease
 from equivoc.memory import check_memory
@@ -68,9 +70,10 @@ class NoiseAddition(Technique):
         noises = {key: self._noise(people.levels(key)) for key in people.keys}
         own = self._noise(people.values.tolist())
         for name, noise in {**noises, people.confidential: own}.items():
+            square = name != people.confidential or (self.intruder == "interval" and noise.edge == "wrap")
             check_memory(
                 f"noise-addition: the noise of {name!r}",
-                rows=noise.size,
+                rows=noise.size if square else 1,
                 columns=released_size(noise.size, noise.amplitude, edge=noise.edge),
                 advice="round it first, or add less noise",
             )
@@ -87,13 +90,12 @@ class NoiseAddition(Technique):
         confidential = ReleasedColumn(
             own.move(people.codes, random),
             _labels(people, people.confidential, own),
-            channel(transition(own.size, own.amplitude, edge=own.edge)),
+            Bayes(rank_noise(own.size, own.amplitude, edge=own.edge), np.full(own.size, 1 / own.size)),
         )
         noisy = NoisyRecords(people, keys, confidential)
         if self.intruder == "bayes":
             return noisy
-        reach = interval_channel(own.size, own.amplitude, edge=own.edge)
-        return NoisyIntervals(people, confidential.codes, reach, noisy)
+        return NoisyIntervals(people, confidential.codes, own.interval(), noisy)
 
     def _noise(self, levels: Any) -> _Noise:
         edge: Edge = self.edge if self.edge != "extend" or _even_step(levels) is not None else "clip"
@@ -107,6 +109,13 @@ class _Noise:
     size: int
     amplitude: int
     edge: Edge
+
+    def interval(self) -> Channel:
+        """All values that lie within reach of the released one, equally likely."""
+        if self.edge == "wrap":  # not one interval, but up to two
+            return Stated(interval_channel(self.size, self.amplitude, edge=self.edge))
+        first, past = within_reach(self.size, self.amplitude, edge=self.edge)
+        return Bayes(Cells(first, past, self.size), np.full(self.size, 1 / self.size))
 
     def move(self, codes: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int64]:
         return draw(codes, self.size, self.amplitude, edge=self.edge, rng=random)

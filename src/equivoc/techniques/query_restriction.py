@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_whole
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
+from equivoc.intruder.channel.channel import Bayes
+from equivoc.intruder.channel.likelihood import Cells
 from equivoc.intruder.release import GroupedRelease
 from equivoc.queries.candidates import candidate_span
 from equivoc.queries.exact_posterior import block_posteriors
@@ -58,6 +60,7 @@ class QueryRestriction(Technique):
             answers, size=self.size, records=n, low=float(values[0]), high=float(values[-1])
         )
         group = np.empty(n, dtype=np.int64)
+        channel: Any
         if self.intruder == "bayes":
             exact = block_posteriors(answers, size=self.size, records=n, values=values)
             group[order] = exact.block
@@ -65,9 +68,8 @@ class QueryRestriction(Technique):
         else:
             spans, span_of = np.unique(candidate_span(values, in_order), axis=0, return_inverse=True)
             group[order] = span_of.reshape(-1)  # NumPy 2.0.0 returns it as a column
-            place = np.arange(len(values))
-            inside = (place >= spans[:, :1]) & (place < spans[:, 1:])
-            channel = inside / inside.sum(axis=1, keepdims=True)
+            cells = Cells(spans[:, 0], spans[:, 1], len(values))
+            channel = Bayes(cells, np.full(len(values), 1 / len(values)))
         bounds = np.empty((n, 2))
         bounds[order] = in_order
         return AnsweredQueries(people, group, channel, order, bounds, answers)

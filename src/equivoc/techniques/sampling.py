@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.channel.inversion import DENSE_CELLS
+from equivoc.intruder.channel.channel import Bayes
+from equivoc.intruder.channel.likelihood import PublishedOrNothing
 from equivoc.intruder.release import GroupedRelease
 from equivoc.techniques.technique import Randomness, Technique, generator
 
@@ -67,16 +68,7 @@ class Sampling(Technique):
             expected = np.full(values, 1.0 / values)
         else:
             expected = np.bincount(people.codes[drawn], minlength=values) / size
-        return Sample(people, group, _channel(values, expected), drawn)
-
-
-def _channel(values: int, expected: NDArray[np.float64]) -> Any:
-    """Certain for each value, then what is expected of a record outside the sample; CSR for many values."""
-    if values**2 <= DENSE_CELLS:
-        return np.vstack([np.eye(values), expected])
-    from scipy.sparse import csr_array, eye_array, vstack
-
-    return csr_array(vstack([eye_array(values, format="csr"), csr_array(expected[None, :])], format="csr"))
+        return Sample(people, group, Bayes(PublishedOrNothing(values), expected), drawn)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,8 @@ from equivoc.intruder.channel.likelihood import Likelihood
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 64 * 2**20
 """Rows are mixed in blocks of about this size."""
+SPARSE_UP_TO = 0.25
+"""Posteriors of which less than this share is not 0 stay sparse."""
 
 
 class Channel(ABC):
@@ -27,21 +29,24 @@ class Channel(ABC):
         """How many symbols, how many values."""
 
     @abstractmethod
-    def mix(self, weights: Floats) -> Floats:
-        """Rows × symbols (each row sums to 1) to rows × values: Σ_s weights[:, s] · P(value | s)."""
+    def mix(self, weights: Any) -> Any:
+        """Rows × symbols (each row sums to 1), dense or CSR, to rows × values: Σ_s weights[:, s] · P(value | s)."""
 
-    def blocks(self, link: Any) -> Iterator[tuple[slice, Floats]]:
+    def blocks(self, link: Any) -> Iterator[tuple[slice, Any]]:
         """`mix` of the rows of a large linkage (dense or CSR), a block of rows at a time."""
         rows, (symbols, values) = link.shape[0], self.shape
         step = max(1, BLOCK_BYTES // (8 * (symbols + 2 * values)))
         for begin in range(0, rows, step):
             part = slice(begin, min(begin + step, rows))
-            piece = link[part]
-            yield part, self.mix(piece if isinstance(piece, np.ndarray) else piece.toarray())
+            yield part, self.mix(link[part])
+
+    def entries(self, link: Any) -> int:
+        """At most how many probabilities of `mix` are not 0."""
+        return int(link.shape[0]) * self.shape[1]
 
     def dense(self) -> Floats:
         """Symbols × values, for small domains."""
-        return self.mix(np.eye(self.shape[0]))
+        return np.asarray(self.mix(np.eye(self.shape[0])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +72,27 @@ class Bayes(Channel):
     def _evidence(self) -> Floats:
         return self.likelihood.forward(self.prior)
 
-    def mix(self, weights: Floats) -> Floats:
+    def mix(self, weights: Any) -> Floats:
         possible = self._evidence > 0
-        scaled = np.divide(weights, self._evidence, out=np.zeros_like(weights), where=possible)
-        mixed = self.prior * self.likelihood.backward(scaled)
-        surprising = np.flatnonzero(~possible & (weights > 0).any(axis=0))
-        if surprising.size:
+        scale = np.divide(1.0, self._evidence, out=np.zeros_like(self._evidence), where=possible)
+        mixed = self.prior * self.likelihood.backward(_times(weights, scale))
+        if possible.all():
+            return mixed
+        surprising = ~possible & (np.asarray(weights.sum(axis=0)).reshape(-1) > 0)
+        if surprising.any():
             flat = self.likelihood.forward(np.ones_like(self.prior))
-            rest = np.zeros_like(weights)
-            rest[:, surprising] = weights[:, surprising] / flat[surprising]
-            mixed = mixed + self.likelihood.backward(rest)
+            scale = np.divide(1.0, flat, out=np.zeros_like(flat), where=surprising)
+            mixed = mixed + self.likelihood.backward(_times(weights, scale))
         return mixed
+
+
+def _times(weights: Any, by: Floats) -> Any:
+    """Each column multiplied by its own number."""
+    if isinstance(weights, np.ndarray):
+        return weights * by
+    scaled = weights.copy()
+    scaled.data = scaled.data * by[scaled.indices]
+    return scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +105,19 @@ class Stated(Channel):
     def shape(self) -> tuple[int, int]:
         return int(self.table.shape[0]), int(self.table.shape[1])
 
-    def mix(self, weights: Floats) -> Floats:
+    def mix(self, weights: Any) -> Any:
+        if not isinstance(weights, np.ndarray):
+            mixed = weights @ self.table
+            if isinstance(mixed, np.ndarray) or mixed.nnz < SPARSE_UP_TO * mixed.shape[0] * mixed.shape[1]:
+                return mixed
+            return mixed.toarray()
         if isinstance(self.table, np.ndarray):
             # Not BLAS: its last bits depend on how many threads it has.
             return np.asarray(np.einsum("rs,sv->rv", weights, self.table))
         return np.ascontiguousarray((self.table.T @ weights.T).T)
+
+    def entries(self, link: Any) -> int:
+        if isinstance(link, np.ndarray) or isinstance(self.table, np.ndarray):
+            return super().entries(link)
+        told = np.concatenate([[0], np.cumsum(np.diff(self.table.indptr)[link.indices], dtype=np.int64)])
+        return int(np.minimum(np.diff(told[link.indptr]), self.shape[1]).sum())

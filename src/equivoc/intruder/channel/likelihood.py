@@ -9,12 +9,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+SPARSE_UP_TO = 0.05
+"""Weights of which at most this share is not 0 are multiplied as they are; others are filled first."""
+ROUNDING = 1e-13
+"""A difference this small, relatively, is rounding."""
+
+
+def filled(weights: Any) -> Floats:
+    """A dense table, of one or of a CSR array."""
+    return np.asarray(weights if isinstance(weights, np.ndarray) else weights.toarray())
 
 
 class Likelihood(ABC):
@@ -26,8 +36,8 @@ class Likelihood(ABC):
         """How many symbols, how many values."""
 
     @abstractmethod
-    def backward(self, weights: Floats) -> Floats:
-        """Rows × symbols to rows × values: Σ_s weights[:, s] · K(s | v)."""
+    def backward(self, weights: Any) -> Floats:
+        """Rows × symbols, dense or CSR, to rows × values: Σ_s weights[:, s] · K(s | v)."""
 
     @abstractmethod
     def forward(self, prior: Floats) -> Floats:
@@ -52,8 +62,8 @@ class Published(Likelihood):
     def shape(self) -> tuple[int, int]:
         return self.values, self.values
 
-    def backward(self, weights: Floats) -> Floats:
-        return weights
+    def backward(self, weights: Any) -> Floats:
+        return filled(weights)
 
     def forward(self, prior: Floats) -> Floats:
         return prior
@@ -73,8 +83,9 @@ class PublishedOrNothing(Likelihood):
     def shape(self) -> tuple[int, int]:
         return self.values + 1, self.values
 
-    def backward(self, weights: Floats) -> Floats:
-        return weights[:, :-1] + weights[:, -1:]
+    def backward(self, weights: Any) -> Floats:
+        known = filled(weights)
+        return known[:, :-1] + known[:, -1:]
 
     def forward(self, prior: Floats) -> Floats:
         return np.append(prior, prior.sum())
@@ -91,7 +102,14 @@ class Table(Likelihood):
     def shape(self) -> tuple[int, int]:
         return int(self.table.shape[1]), int(self.table.shape[0])
 
-    def backward(self, weights: Floats) -> Floats:
+    def backward(self, weights: Any) -> Floats:
+        if (
+            not isinstance(weights, np.ndarray)
+            and weights.nnz < SPARSE_UP_TO * weights.shape[0] * weights.shape[1]
+        ):
+            found = weights @ self.table.T
+            return filled(found)
+        weights = filled(weights)
         if isinstance(self.table, np.ndarray):
             # Not BLAS: its last bits depend on how many threads it has.
             return np.asarray(np.einsum("rs,vs->rv", weights, self.table))
@@ -119,14 +137,22 @@ class Cells(Likelihood):
     def shape(self) -> tuple[int, int]:
         return len(self.first), self.values
 
-    def backward(self, weights: Floats) -> Floats:
-        rows = len(weights)
-        steps = np.zeros((rows, self.values + 1))
-        covered = np.zeros((rows, self.values + 1), np.int32)
-        present = (weights > 0).astype(np.int32)
-        for table, added in ((steps, weights), (covered, present)):
-            np.add.at(table.T, self.first, added.T)
-            np.subtract.at(table.T, self.past, added.T)
+    @cached_property
+    def _ends(self) -> Any:
+        """Symbols × (values + 1): where each symbol's values begin (1) and end (−1)."""
+        from scipy.sparse import csr_array
+
+        symbols = len(self.first)
+        ends = np.column_stack([self.first, self.past]).ravel()
+        signs = np.tile([1.0, -1.0], symbols)
+        return csr_array((signs, ends, np.arange(0, 2 * symbols + 1, 2)), shape=(symbols, self.values + 1))
+
+    def backward(self, weights: Any) -> Floats:
+        present = weights > 0
+        if isinstance(weights, np.ndarray):
+            steps, covered = ((self._ends.T @ each.T).T for each in (weights, present.astype(np.float64)))
+        else:
+            steps, covered = (filled(each @ self._ends) for each in (weights, present.astype(np.float64)))
         sums = np.cumsum(steps, axis=1)[:, :-1]
         # Sums of differences leave rounding where no cell is; the whole-number count knows.
         return np.where(np.cumsum(covered, axis=1)[:, :-1] > 0, np.maximum(sums, 0.0), 0.0)
@@ -151,9 +177,10 @@ class GeometricSteps(Likelihood):
     def shape(self) -> tuple[int, int]:
         return self.values, self.values
 
-    def backward(self, weights: Floats) -> Floats:
+    def backward(self, weights: Any) -> Floats:
         from scipy.signal import lfilter
 
+        weights = filled(weights)
         upward = lfilter([1.0], [1.0, -self.alpha], weights, axis=1)
         downward = lfilter([1.0], [1.0, -self.alpha], weights[:, ::-1], axis=1)[:, ::-1]
         return np.asarray(upward + downward - weights)
@@ -183,9 +210,13 @@ class Swapped(Likelihood):
         others = max(int(self.counts.sum()) - 1, 1)
         return 1.0 - self.share - self.share / others, self.share * self.counts / others
 
-    def backward(self, weights: Floats) -> Floats:
+    def backward(self, weights: Any) -> Floats:
         same, other = self._same_and_other
-        return np.asarray(same * weights + (weights * other).sum(axis=1, keepdims=True))
+        weights = filled(weights)
+        anyone = (weights * other).sum(axis=1, keepdims=True)
+        found = same * weights + anyone
+        # Where everybody swaps, whoever shows a value that nobody else has cannot have it: rounding aside, exactly 0.
+        return np.where(found > ROUNDING * anyone, found, 0.0) if same < 0 else np.asarray(found)
 
     def forward(self, prior: Floats) -> Floats:
         same, other = self._same_and_other

@@ -7,18 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.errors import InputError
-from equivoc.intruder.channel.inversion import channel
+from equivoc.intruder.channel.channel import Bayes
+from equivoc.intruder.channel.likelihood import GeometricSteps
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
 from equivoc.techniques.technique import Randomness, Technique, check_order
-
-Floats = NDArray[np.float64]
-MOST_VALUES = 4096
-"""Of the domain: the channel has a number for each pair of them."""
 
 
 @dataclass(frozen=True)
@@ -52,35 +47,12 @@ class GeometricNoise(Technique):
         check_people("people", people)
         check_order(self.name, people, "so noise cannot move a value up or down")
         size = len(people.values)
-        if size > MOST_VALUES:
-            raise InputError(
-                f"geometric-noise: {people.confidential!r} has {size:,} values, too many for all pairs of them; "
-                "round it first (round_to)."
-            )
         noisy = with_noise(people.codes.astype(np.int64), scale=(size - 1) / self.epsilon, rng=rng)
         labels = unchanged(people, people.confidential).labels
-        told = channel(transition(size, self.epsilon))
+        told = Bayes(GeometricSteps(size, np.exp(-self.epsilon / max(size - 1, 1))), np.full(size, 1 / size))
         released = ReleasedColumn(np.clip(noisy, 0, size - 1), labels, told)
         keys = {key: unchanged(people, key) for key in people.keys}
         return PrivateValues(people, keys, released, self.epsilon)
-
-
-def transition(size: int, epsilon: float) -> Floats:
-    """P(released rank | true rank): one row per true rank.
-
-    With α = exp(−ε/(size − 1)): (1 − α)/(1 + α) · α^|j − i| between the ends, α^distance / (1 + α) at an end, where all
-    that lies beyond comes to rest.
-
-    >>> transition(3, 2 * np.log(2)).round(4).tolist()
-    [[0.6667, 0.1667, 0.1667], [0.3333, 0.3333, 0.3333], [0.1667, 0.1667, 0.6667]]
-    """
-    if size == 1:
-        return np.ones((1, 1))
-    step = -epsilon / (size - 1)
-    rank = np.arange(size)
-    matrix: Floats = np.exp(step * np.abs(rank - rank[:, None])) / (1 + np.exp(step))
-    matrix[:, 1:-1] *= -np.expm1(step)
-    return matrix
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from equivoc.intruder.channel.channel import Channel
+from equivoc.intruder.channel.likelihood import filled
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -37,7 +40,7 @@ class RankMoves:
     moves: csr_array = field(repr=False)
     """Blocks × blocks: the probability that it is another one, evenly spread over the block."""
 
-    def channel(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def channel(self, counts: NDArray[np.int64]) -> RankSwapped:
         """P(true value | released value) in a file in which the values, in their order, occur ``counts`` times.
 
         The average over the ranks that share the released value, summed over the ranks of each true one. The row of a
@@ -54,9 +57,34 @@ class RankMoves:
         common = csr_array((lengths, (value, block)), shape=shape)  # ranks of a value in a block
         of_value = diags_array(1.0 / np.maximum(counts, 1)) @ common
         of_block = common @ diags_array(1.0 / common.sum(axis=0))
-        found = np.asarray((of_value @ self.moves @ of_block.T).toarray())
-        found[np.diag_indices(len(counts))] += np.where(counts > 0, of_value @ self.stays, 1.0)
-        return found
+        stays = np.where(counts > 0, of_value @ self.stays, 1.0)
+        return RankSwapped(stays, csr_array(of_value), self.moves, csr_array(of_block.T))
+
+
+@dataclass(frozen=True, eq=False)
+class RankSwapped(Channel):
+    """P(true value | released value) by way of the blocks of ranks: no table of all pairs of values."""
+
+    stays: NDArray[np.float64] = field(repr=False)
+    """Values: the probability that it is the same rank."""
+    of_value: csr_array = field(repr=False)
+    """Values × blocks: in which blocks a value's ranks are."""
+    moves: csr_array = field(repr=False)
+    """Blocks × blocks: the probability that the true rank is another one there."""
+    of_block: csr_array = field(repr=False)
+    """Blocks × values: whose ranks a block's are."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.stays), len(self.stays)
+
+    def mix(self, weights: Any) -> NDArray[np.float64]:
+        if not isinstance(weights, np.ndarray):
+            moved = filled(weights @ self.of_value @ self.moves)
+        else:
+            moved = (self.moves.T @ (self.of_value.T @ weights.T)).T
+        spread = (self.of_block.T @ moved.T).T
+        return np.ascontiguousarray(spread + filled(weights) * self.stays)
 
 
 @lru_cache(maxsize=64)
@@ -64,7 +92,7 @@ def rank_moves(records: int, taking_part: int, window: int) -> RankMoves:
     """What ``window`` ranks do to a file of so many records, of whom so many (2 or more) take part.
 
     >>> moves = rank_moves(4, 4, 1)  # 1 with 2, 3 with 4: nothing is left to chance
-    >>> moves.channel(np.array([1, 2, 1]))
+    >>> moves.channel(np.array([1, 2, 1])).dense()
     array([[0. , 1. , 0. ],
            [0.5, 0. , 0.5],
            [0. , 1. , 0. ]])

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
+from equivoc.intruder.channel.channel import Bayes, Channel
+from equivoc.intruder.channel.likelihood import Swapped
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.memory import check_memory
 from equivoc.techniques.swapping.rank_moves import rank_moves
 from equivoc.techniques.technique import (
     Randomness,
@@ -21,8 +24,6 @@ from equivoc.techniques.technique import (
     columns_of,
     generator,
 )
-
-_MOST_LEVELS = 2**13
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Swapping(Technique):
     >>> release = Swapping(rate=0.5).release(people, 0)
     >>> sorted(release.table["pay"])
     [10, 20, 20, 30]
-    >>> release.confidential.channel.round(3)
+    >>> release.confidential.channel.dense().round(3)
     array([[0.5  , 0.333, 0.167],
            [0.167, 0.667, 0.167],
            [0.167, 0.333, 0.5  ]])
@@ -77,13 +78,17 @@ class Swapping(Technique):
         random = generator(rng)
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
         for name in names:
-            levels = len(columns[name].labels)
-            if levels > _MOST_LEVELS:
-                raise InputError(
-                    f"swapping: {name!r} has {levels:,} different values, more than {_MOST_LEVELS:,}; "
-                    "round it first (round_to, for the confidential column)."
+            swapped = self._swapped(columns[name], random)
+            if name != people.confidential and swapped.channel is not None:
+                levels = len(swapped.labels)
+                check_memory(
+                    f"swapping: what the values of {name!r} tell about one another",
+                    rows=levels,
+                    columns=levels,
+                    advice="coarsen that key, or leave it out of on",
                 )
-            columns[name] = self._swapped(columns[name], random)
+                swapped = replace(swapped, channel=swapped.channel.dense())
+            columns[name] = swapped
         confidential = columns.pop(people.confidential)
         return SwappedFile(people, columns, confidential)
 
@@ -94,9 +99,10 @@ class Swapping(Technique):
             return column
         counts = np.bincount(codes, minlength=len(column.labels))
         drawn = random.choice(n, size=taking_part, replace=False)
+        channel: Channel
         if self.window is None:
             one, other = drawn[: taking_part // 2], drawn[taking_part // 2 :]
-            channel = _random_channel(counts, taking_part / n)
+            channel = Bayes(Swapped(counts, taking_part / n), counts / n)
         else:
             reach = int(self.window * n / 100 + 1e-9)
             if reach == 0:
@@ -114,14 +120,6 @@ class Swapping(Technique):
 @dataclass(frozen=True, eq=False)
 class SwappedFile(LinkedRelease):
     """The file with values exchanged between records, before an intruder who knows how pairs are drawn."""
-
-
-def _random_channel(counts: NDArray[np.int64], share: float) -> NDArray[np.float64]:
-    """P(true value | released value) where partners are drawn evenly; the row of a value that nobody has: itself."""
-    same = np.eye(len(counts))
-    n = counts.sum()
-    found = (1.0 - share) * same + share * (counts - same) / (n - 1)
-    return np.where(counts[:, None] > 0, found, same)
 
 
 def _rank_pairs(

@@ -16,6 +16,7 @@ from equivoc.assessment.contributions import contributions, mean_entropies
 from equivoc.assessment.mean_curve import MeanCurve, mean_entropies_at
 from equivoc.assessment.report_methods import Reported
 from equivoc.assessment.spread import spread
+from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
 from equivoc.assessment.truth import beyond, control_people, of_records, true_hits, truth_figures
 from equivoc.attributes.attribute import Attribute
 from equivoc.data.microdata import Microdata, check_people
@@ -127,6 +128,12 @@ class Assessment(Reported):
         return true_hits(self.posteriors.classes, self.figures.right)
 
     @cached_property
+    def truth(self) -> TruthFigures:
+        """Her beliefs held against the people's true values, with their distribution as the public prior."""
+        codes = np.bincount(self.people.codes, minlength=len(self.people.attribute))
+        return truth_beside_belief(self.posteriors, self.figures, self.eps, codes / codes.sum())
+
+    @cached_property
     def means(self) -> dict[str, Any]:
         """Averages over people: h0, area, mean_entropy; hit and true_hit by tolerance. All that a comparison needs."""
         found = self.figures
@@ -161,6 +168,7 @@ class Assessment(Reported):
                 name: per_record[name]["mean"] / prior[name] if prior[name] else 1.0
                 for name in ("h0", "area", "mean_entropy")
             },
+            "truth": self.truth.facts,
             "estimates": self._estimates,
         }
         if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
@@ -247,7 +255,8 @@ class Assessment(Reported):
     @cached_property
     def records(self) -> Any:
         """One row per record of the original, in its order: the figures of its class, and ``true_hit_<ε>``, the chance
-        that her best guess is within ε/2 of its true value: 0 or 1, or a share where several windows are equally heavy.
+        that her best guess is within ε/2 of its true value: 0 or 1, or a share where several windows are equally heavy;
+        ``surprise_<ε>``, in bits, is −log2 of what she gives to the window that holds the true value.
         No value of the record itself."""
         return self.people.like(_beside(self.people.names, self.record_columns))
 
@@ -259,6 +268,8 @@ class Assessment(Reported):
         columns = {"class": of, **{name: column[of] for name, column in self._columns().items()}}
         for e, shares in self.figures.right.items():
             columns[f"true_hit_{exact(e)}"] = of_records(found, shares)
+        for e, bits in self.truth.bits.items():
+            columns[f"surprise_{exact(e)}"] = of_records(found, bits)
         return columns
 
     def riskiest(self, count: int = 10) -> NDArray[np.int64]:

@@ -1,0 +1,116 @@
+"""Truth beside belief: the specification's figures on the shipped people, and what must hold for any people."""
+
+from __future__ import annotations
+
+import itertools
+from math import log2
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equivoc as eq
+
+THREE = ["age", "sex", "education"]
+
+
+@pytest.fixture(scope="module")
+def shipped() -> eq.Microdata:
+    return eq.datasets.people("cps_hourly_workers")
+
+
+@pytest.mark.parametrize(
+    ("technique", "three", "six", "slack"),
+    [
+        (eq.Unprotected(), 1.966, 0.103, 5e-4),
+        (eq.Swapping(rate=0.3), 3.005, 2.016, 0.04),
+        (eq.Generalisation(k=5), 3.602, 2.215, 0.01),
+    ],
+)
+def test_reference_figures(
+    shipped: eq.Microdata, technique: eq.Unprotected, three: float, six: float, slack: float
+) -> None:
+    for known, expected in ((THREE, three), (None, six)):
+        truth = eq.assess(shipped, technique, known=known, seed=0).summary["truth"]
+        assert truth["surprise"][0.0] == pytest.approx(expected, abs=slack)
+        assert truth["prior_surprise"][0.0] == pytest.approx(4.104, abs=5e-4)
+
+
+def by_hand(frame: pd.DataFrame, known: list[str], eps: float) -> float:
+    """T(ε) of the file published as it is, from the windows of each class's own curve."""
+    total = 0.0
+    for _, group in frame.groupby(known):
+        shares = group["pay"].value_counts(normalize=True).sort_index()
+        windows = eq.curve(shares.index.to_numpy(float), shares.to_numpy()).windows(eps)
+        for pay in group["pay"]:
+            total -= log2(next(w.probability for w in windows if w.low <= pay <= w.high))
+    return total / len(frame)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_file_itself_surprises_by_its_entropy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"town": rng.choice(list("abc"), 60), "pay": rng.integers(0, 30, 60)})
+    people = eq.Microdata(frame, confidential="pay", keys=["town"])
+    result = eq.assess(people, eq.Unprotected(), eps=[0, 3, 10])
+    truth = result.summary["truth"]
+    for eps in (0.0, 3.0, 10.0):
+        mean_h = float(np.average(result.posteriors.curves().at(eps), weights=result.posteriors.sizes))
+        assert truth["surprise"][eps] == pytest.approx(mean_h, abs=1e-9)
+        assert truth["surprise"][eps] == pytest.approx(by_hand(frame, ["town"], eps), abs=1e-9)
+    assert truth["trust"] == 1.0
+    assert truth["certain_wrong"] == 0
+
+
+def test_a_release_that_says_nothing_is_worth_nothing() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"town": rng.choice(list("ab"), 400), "pay": rng.integers(0, 5, 400)})
+    people = eq.Microdata(frame, confidential="pay", keys=["town"])
+    other = pd.DataFrame({"town": rng.choice(list("ab"), 400), "pay": rng.choice([0, 4], 400)})
+    truth = eq.assess(people, eq.ReleasedFile(other)).summary["truth"]
+    assert truth["trust"] < 0.1
+    assert 0 <= truth["gain"] < 0.01
+    bare = eq.assess(people, eq.Unprotected()).summary["truth"]
+    assert bare["gain"] > truth["gain"]
+
+
+def test_more_knowledge_never_lowers_the_gain_of_the_file_itself(shipped: eq.Microdata) -> None:
+    gains = [
+        eq.assess(shipped, eq.Unprotected(), known=list(shipped.keys[:n])).summary["truth"]["gain"]
+        for n in range(len(shipped.keys) + 1)
+    ]
+    assert gains[0] == pytest.approx(0.0, abs=1e-12)
+    assert all(later >= earlier - 1e-12 for earlier, later in itertools.pairwise(gains))
+
+
+def test_mirrored_and_shuffled_people_have_the_same_figures() -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"town": rng.choice(list("abcd"), 80), "pay": rng.integers(0, 9, 80)})
+    mirrored = frame.assign(pay=-frame["pay"])
+    shuffled = frame.sample(frac=1, random_state=1)
+    found = []
+    for each in (frame, mirrored, shuffled):
+        people = eq.Microdata(each, confidential="pay", keys=["town"])
+        truth = eq.assess(people, eq.Unprotected(), eps=[0, 2, 5]).summary["truth"]
+        found.append([*truth["surprise"].values(), *truth["true_hit"].values(), truth["gain"]])
+    np.testing.assert_allclose(found[1], found[0], atol=1e-9)
+    np.testing.assert_allclose(found[2], found[0], atol=1e-9)
+
+
+def test_certain_and_wrong_is_told_apart_from_certain_and_right() -> None:
+    frame = pd.DataFrame({"town": list("aabb"), "pay": [1, 1, 2, 2]})
+    people = eq.Microdata(frame, confidential="pay", keys=["town"])
+    released = pd.DataFrame({"town": list("aabb"), "pay": [1, 1, 1, 1]})
+    truth = eq.assess(people, eq.ReleasedFile(released)).summary["truth"]
+    assert (truth["certain_right"], truth["certain_wrong"]) == (2, 2)
+    assert truth["true_hit"][0.0] == 0.5
+
+
+def test_records_have_their_own_surprise_and_trees_their_levels() -> None:
+    frame = pd.DataFrame({"town": list("aaab"), "disease": ["flu", "flu", "ulcer", "asthma"]})
+    tree = eq.Tree("disease", {"flu": "lungs", "asthma": "lungs", "ulcer": "stomach"})
+    people = eq.Microdata(frame, confidential=tree, keys=["town"])
+    records = eq.assess(people, eq.Unprotected()).records
+    expected = [-log2(2 / 3), -log2(2 / 3), -log2(1 / 3), 0.0]
+    np.testing.assert_allclose(records["surprise_0"], expected, atol=1e-12)
+    np.testing.assert_allclose(records["surprise_1"], expected, atol=1e-12)

@@ -48,7 +48,9 @@ def test_random_swapping_against_all_pairings(pays, taking_part):
                 was[levels.index(after), levels.index(before)] += 1
     people = Microdata(pd.DataFrame({"pay": pays}), confidential="pay")
     release = Swapping(rate=taking_part / len(pays)).release(people, 0)
-    np.testing.assert_allclose(release.confidential.channel.dense(), was / was.sum(axis=1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(
+        release.confidential.channel.dense(), was / was.sum(axis=1, keepdims=True), rtol=1e-12
+    )
 
 
 def every_exchange(ranks: tuple[int, ...], window: int):
@@ -232,7 +234,11 @@ def test_a_window_that_reaches_nobody(people):
 
 def test_a_key_of_too_many_values():
     people = Microdata(
-        pa.table({"number": np.arange(17_000), "pay": np.arange(17_000) % 7}), confidential="pay", keys=["number"]
+        pa.table({"number": np.arange(17_000), "pay": np.arange(17_000) % 7}),
+        confidential="pay",
+        keys=["number"],
     )
-    with pytest.raises(InputError, match=r"'number' .*17,000 × 17,000 numbers and would take 2\.2 GiB.*coarsen"):
+    with pytest.raises(
+        InputError, match=r"'number' .*17,000 × 17,000 numbers and would take 2\.2 GiB.*coarsen"
+    ):
         Swapping(rate=0.5, on="keys").release(people, 0)

@@ -14,6 +14,7 @@ LAYERS = (
     (
         "arguments",
         "csv_output",
+        "did_you_mean",
         "errors",
         "files",
         "memory",

@@ -138,12 +138,12 @@ BAD_NUMBERS = {
 }
 BAD_VALUES = {name: column("pay", [text]) for name, text in BAD_NUMBERS.items()} | {
     "text-in-the-last-row": column("pay", [*["10"] * 23, "ten"]),
-    "all-text": column("pay", ["ten"] * 24),
     "one-missing": column("pay", [""]),
     "all-missing": column("pay", [""] * 24),
 }
 """What is wrong with the confidential column."""
 DOUBTFUL = {
+    "all-text": column("pay", ["ten"] * 24).encode(),  # categories
     "2-to-53-plus-1": column("pay", [2**53 + 1]).encode(),
     "10-to-30": column("pay", [10**30]).encode(),
     "mixed-line-endings": "\r\n".join(LINES[:8]).encode() + b"\n" + "\n".join(LINES[8:]).encode() + b"\r",
@@ -228,7 +228,8 @@ def files() -> Iterator[tuple[str, str, Content, bool, bool, str]]:
     for what, content in DOUBTFUL.items():
         yield f"perhaps-{what}", "x.csv", content, False, True, EITHER
     for what, content in parquet_files().items():
-        yield f"parquet-{what}", "x.parquet", content, False, True, REFUSED
+        expected = EITHER if what == "dates" else REFUSED  # dates are categories
+        yield f"parquet-{what}", "x.parquet", content, False, True, expected
 
 
 STRANGE_PATHS = {

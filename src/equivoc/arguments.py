@@ -1,10 +1,10 @@
-"""Words and numbers that a caller gives, checked: each mistake in one sentence."""
+"""Checks of single arguments: numbers, whole numbers, choices among words."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from typing import TypeGuard
 
 import numpy as np
@@ -13,17 +13,28 @@ from equivoc.errors import InputError
 
 
 def is_number(given: object) -> TypeGuard[float]:
-    """Is it a real number? True and False are none."""
+    """Is it a real number? Booleans are not."""
     return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
 
 
 def is_whole(given: object) -> TypeGuard[int]:
-    """Is it a whole number? True and False are none, and neither is 2.0.
+    """Is it a whole number? Booleans and floats such as 2.0 are not.
 
     >>> is_whole(2), is_whole(2.0), is_whole(True)
     (True, False, False)
     """
     return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+
+
+def checked_whole_number(name: str, given: object, *, at_least: int) -> int:
+    """The argument as an int; InputError unless it is a whole number and ``at_least`` that large.
+
+    >>> checked_whole_number("seed", 3, at_least=0)
+    3
+    """
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < at_least:
+        raise InputError(f"{name} must be a whole number of {at_least} or more, not {given!r}")
+    return int(given)
 
 
 def check_choice(name: str, given: object, allowed: tuple[str, ...]) -> None:
@@ -33,12 +44,12 @@ def check_choice(name: str, given: object, allowed: tuple[str, ...]) -> None:
 
 
 def checked_number(name: str, given: object, wanted: str, fits: Callable[[float], bool]) -> float:
-    """The number, if it ``fits``; otherwise an InputError that says what is ``wanted``."""
+    """The number, if it ``fits``; otherwise an InputError with what is ``wanted``."""
     if isinstance(given, bool) or not isinstance(given, Real) or _too_long(given) or not fits(float(given)):
         raise InputError(f"{name} is {given!r}; it must be {wanted}.")
     return float(given)
 
 
 def _too_long(given: Real) -> bool:
-    """Is it an integer that no float holds?"""
+    """Is it an integer too large for a float?"""
     return isinstance(given, int) and abs(given) > sys.float_info.max

@@ -99,7 +99,7 @@ def test_mistakes_end_in_a_sentence(plan: Path, environment: dict[str, str]) -> 
     plan.write_text(plan.read_text().replace("seed", "sede"))
     ran = run(plan, plan.parent / "out", environment)
     assert ran.returncode == 2
-    assert ran.stderr == f"equivoc: {plan}, line 18: [study] has no key 'sede'; did you mean 'seed'?\n"
+    assert ran.stderr == f"equivoc: {plan}, line 18: [study] has no key 'sede': did you mean 'seed'?\n"
     ran = run(plan, plan.parent / "out", environment, "--progress", "loud")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith("equivoc: --progress is 'loud'; choose one of")

@@ -40,7 +40,7 @@ def test_a_plan_may_be_short(plan: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "line", "said"),
     [
-        ('path = "people.csv"', 'pth = "people.csv"', 2, "[data] has no key 'pth'; did you mean 'path'?"),
+        ('path = "people.csv"', 'pth = "people.csv"', 2, "[data] has no key 'pth': did you mean 'path'?"),
         ('path = "people.csv"', "", 1, "[data] needs path"),
         ('path = "people.csv"', "path = 7", 2, "path is 7; it must be a text"),
         ('path = "people.csv"', 'path = "nobody.csv"', 2, "there is no file"),
@@ -55,7 +55,7 @@ def test_a_plan_may_be_short(plan: Path) -> None:
             'name = "sampling"',
             'name = "sampel"',
             8,
-            "there is no technique 'sampel'; did you mean 'sampling'?",
+            "there is no technique 'sampel': did you mean 'sampling'?",
         ),
         ('name = "sampling"', "", 7, "a technique needs a name"),
         ("fraction = [0.2, 0.5]", "fractoin = 0.2", 9, "sampling has no parameter 'fractoin'"),
@@ -82,7 +82,7 @@ def test_a_plan_may_be_short(plan: Path) -> None:
         ("replicates = 3", "subsets = [[]]", 16, "known_sizes and subsets are both given"),
         ("seed = 11", "seed = -1", 18, "seed is -1; give a whole number of 0 or more"),
         ("seed = 11", "seed = true", 18, "seed is True; it must be a whole number"),
-        ("seed = 11", "sede = 11", 18, "[study] has no key 'sede'; did you mean 'seed'?"),
+        ("seed = 11", "sede = 11", 18, "[study] has no key 'sede': did you mean 'seed'?"),
     ],
 )
 def test_mistakes_name_line_and_key(plan: Path, before: str, after: str, line: int, said: str) -> None:

@@ -199,13 +199,13 @@ def test_each_name_leads_to_its_technique():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("samplig:fraction=0.1", "there is no technique 'samplig'; did you mean 'sampling'?"),
+        ("samplig:fraction=0.1", "there is no technique 'samplig': did you mean 'sampling'?"),
         (
             "zzz",
-            "there is no technique 'zzz'; there are unprotected, sampling, query-restriction, noise-addition",
+            "there is no technique 'zzz': choose from unprotected, sampling, query-restriction, noise-addition",
         ),
-        ("sampling:fracton=0.1", "sampling has no parameter 'fracton'; did you mean 'fraction'?"),
-        ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size'; there are percent, "),
+        ("sampling:fracton=0.1", "sampling has no parameter 'fracton': did you mean 'fraction'?"),
+        ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size': choose from percent, "),
         ("unprotected:x=1", "unprotected has no parameter 'x'"),
         ("sampling", "sampling needs fraction, as in sampling:fraction="),
         ("query-restriction:intruder=bayes", "query-restriction needs size"),

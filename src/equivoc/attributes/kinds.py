@@ -162,6 +162,10 @@ class Categories(Kind):
     """
 
     def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
+        import pyarrow as pa
+
+        if pa.types.is_binary(levels.type) or pa.types.is_large_binary(levels.type):
+            raise InputError(f"the confidential column {self.name!r} holds bytes: give numbers or text")
         labels, places = _distinct(levels)
         values = np.array(labels.to_pylist(), dtype=object)
         return Attribute(self.name, "categories", labels, values, Nested.flat(len(labels))), places

@@ -11,7 +11,7 @@ from typing import Any
 
 from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
 from equivoc.data.microdata import Microdata
-from equivoc.data.roles import nearest
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.quoted_words import is_quoted, quoted, split_words, unquoted
 
@@ -75,7 +75,8 @@ class Hierarchies:
         strangers = [key for key in rules if key not in people.keys]
         if strangers and (not self.folder or len(strangers) == len(rules)):
             raise InputError(
-                f"there is a hierarchy for {strangers[0]!r}, which is not a key{nearest(strangers[0], people.keys)}"
+                f"there is a hierarchy for {strangers[0]!r}, which is not a key"
+                f"{did_you_mean(strangers[0], people.keys)}"
             )
         return [
             rules[key].ladder(key, people.levels(key)) if key in rules else Ladder.of(people.levels(key), [])

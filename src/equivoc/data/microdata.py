@@ -22,7 +22,8 @@ from equivoc.data.counting.lattice import lattice
 from equivoc.data.reading.columns import fixed
 from equivoc.data.reading.records import open_records
 from equivoc.data.reading.tables import open_table
-from equivoc.data.roles import checked_roles, checked_weights, nearest, place_attribute
+from equivoc.data.roles import checked_roles, checked_weights, place_attribute
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Microdata:
     def of(self, name: str) -> Microdata:
         """The same people with one of their confidential attributes."""
         if name not in self._attributes:
-            raise InputError(f"{name!r} is not confidential{nearest(name, list(self._attributes))}")
+            raise InputError(f"{name!r} is not confidential{did_you_mean(name, list(self._attributes))}")
         return self if name == self._current else self._looking_at(name)
 
     @property
@@ -366,7 +367,7 @@ class Microdata:
 
     def _check_key(self, name: str) -> None:
         if name not in self._keys:
-            raise InputError(f"{name!r} is not a key{nearest(name, self._keys)}")
+            raise InputError(f"{name!r} is not a key{did_you_mean(name, self._keys)}")
 
 
 def check_people(name: str, given: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from equivoc.attributes.kinds import Kind
 from equivoc.data.reading.columns import fixed
 from equivoc.data.reading.records import Records
 from equivoc.data.reading.tables import Table
+from equivoc.did_you_mean import did_you_mean
 from equivoc.engines.csv_file import CsvFile
 from equivoc.errors import InputError
 
@@ -53,7 +53,7 @@ def checked_roles(
                 f"{role} {name!r} has a name that is not text: rename the table's columns to text"
             )
         if name not in names:
-            raise InputError(f"{role} {name!r} is not a column of the table{nearest(name, names)}")
+            raise InputError(f"{role} {name!r} is not a column of the table{did_you_mean(name, names)}")
     for name in chosen:
         if name in confidential:
             raise InputError(f"{name!r} is the confidential column, so it cannot be a key as well")
@@ -62,17 +62,6 @@ def checked_roles(
     if weights in confidential:
         raise InputError(f"{weights!r} is the confidential column, so it cannot hold the weights")
     return chosen
-
-
-def nearest(name: object, names: Sequence[Any]) -> str:
-    texts = [str(n) for n in names]
-    folded = {text.casefold(): text for text in texts}
-    near = difflib.get_close_matches(str(name).casefold(), folded, n=1)
-    if near:
-        return f": did you mean {folded[near[0]]!r}?"
-    shown = ", ".join(t if t.isprintable() and t else repr(t) for t in texts[:10])
-    shown += ", …" if len(texts) > 10 else ""
-    return f": choose from {shown}" if texts else ""
 
 
 def place_attribute(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import checked_whole_number
 from equivoc.datasets import acs_figures as figures
 from equivoc.datasets.acs_chances import Chances, chances
-from equivoc.datasets.arguments import whole_number
 from equivoc.datasets.attributes import AGE, DOMAINS, SALARY
 from equivoc.errors import InputError
 
@@ -45,7 +45,7 @@ def acs_like(n: int, *, seed: int = 0) -> pd.DataFrame:
     """
     import pandas as pd
 
-    n, seed = whole_number("n", n, at_least=1), whole_number("seed", seed, at_least=0)
+    n, seed = checked_whole_number("n", n, at_least=1), checked_whole_number("seed", seed, at_least=0)
     whole: Columns = {name: np.empty(n, np.int16) for name in DOMAINS}
     start = 0
     for piece in _pieces(n, seed):
@@ -68,7 +68,7 @@ def write_acs_like(path: str | os.PathLike[str], n: int, *, seed: int = 0) -> No
     ...     len(pd.read_parquet(Path(folder, "people.parquet")))
     1000
     """
-    n, seed = whole_number("n", n, at_least=1), whole_number("seed", seed, at_least=0)
+    n, seed = checked_whole_number("n", n, at_least=1), checked_whole_number("seed", seed, at_least=0)
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder: name the Parquet file to write")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.datasets.arguments import whole_number
+from equivoc.arguments import checked_whole_number
 from equivoc.datasets.attributes import AGE, DOMAINS, SALARY, SEX, TRAVEL_TIME
 from equivoc.datasets.pums_codes import EDUCATION, INDUSTRIES, OCCUPATIONS, education_levels, group_numbers
 from equivoc.datasets.pums_files import PersonFile, person_files
@@ -56,8 +56,8 @@ def read_pums(path: str | os.PathLike[str], *, records: int | None = None, seed:
     import pandas as pd
 
     if records is not None:
-        whole_number("records", records, at_least=1)
-    whole_number("seed", seed, at_least=0)
+        checked_whole_number("records", records, at_least=1)
+    checked_whole_number("seed", seed, at_least=0)
     path = Path(path)
     left_out = dict.fromkeys(DOMAINS, 0)
     parts = [_eligible(_recode(file), left_out) for file in person_files(path, COLUMNS)]

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +88,5 @@ def people(name: str) -> Microdata:
 
 def _roles(name: str) -> Roles:
     if not isinstance(name, str) or name not in _SHIPPED:
-        from equivoc.data.roles import nearest
-
-        raise InputError(f"no data set named {name!r} comes with equivoc{nearest(name, names())}")
+        raise InputError(f"no data set named {name!r} comes with equivoc{did_you_mean(name, names())}")
     return _SHIPPED[name]

@@ -161,6 +161,30 @@ class Curves:
         over_pieces(work, len(order), piece=self._piece)
         return out
 
+    def surprises(self, eps: float, truths: Floats, bounds: Ints) -> Floats:
+        """For each row and each of its true values, −log2 of the mass of the optimal window at ε that holds it (bits).
+
+        Row r has the true values ``truths[bounds[r]:bounds[r + 1]]``, values of the grid. Where several partitions are
+        optimal, those found from either end are averaged. inf: the row rules the value out. Smaller is riskier.
+
+        >>> many = curves([1, 2, 8], [[0.25, 0.25, 0.5]])
+        >>> many.surprises(1, np.array([1.0, 8.0]), np.array([0, 2])).tolist()
+        [1.0, 1.0]
+        """
+        from equivoc.measure.lanes.surprise_kernels import surprises
+
+        one = one_tolerance("eps", eps)
+        rows, row_of = self._rows, self._distinct[self._of]
+        order = np.argsort(row_of, kind="stable")
+        out = np.empty(len(truths))
+
+        def work(part: slice) -> None:
+            row = rows.weights, rows.positions, rows.bounds, rows.totals
+            surprises(*row, row_of, order[part], self.values, rows.longest, one, truths, bounds, out)
+
+        over_pieces(work, len(order), piece=self._piece)
+        return out
+
     @property
     def _unique(self) -> bool:
         return len(self._distinct) == len(self._of) and bool((self._of == np.arange(len(self._of))).all())

@@ -131,6 +131,22 @@ class TreeCurves:
         asked = row * wide + self.ancestors[height][np.where(known, leaves, 0)]
         return np.where(known & np.isin(asked, among), 1.0 / tied[row], 0.0)
 
+    def surprises(self, eps: float, truths: Floats, bounds: Ints) -> Floats:
+        """For each row and each of its true leaves, −log2 of the mass of its ancestor at height ⌊ε⌋, in bits.
+
+        >>> tree_curves([[0, 1, 2], [0, 0, 1], [0, 0, 0]], [[0.25, 0.25, 0.5]]).surprises(
+        ...     1, np.array([0, 2]), np.array([0, 2])
+        ... ).tolist()
+        [1.0, 1.0]
+        """
+        height = self._height(eps)
+        row = np.repeat(np.arange(len(self)), np.diff(bounds))
+        leaves = np.asarray(truths, dtype=np.int64)
+        given = self._masses[height][row, self.ancestors[height][np.maximum(leaves, 0)]]
+        mass = np.where(leaves >= 0, np.minimum(np.asarray(given).reshape(-1), 1.0), 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log2(mass) + 0.0)
+
     def check_estimates(self, rows: int = 3, *, seed: int = 0) -> float:
         """0.0: no area is an estimate."""
         return 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
@@ -86,7 +87,7 @@ def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tup
             raise InputError(f"subsets holds {subset!r}; each must be a list of keys, such as [{subset!r}].")
         wrong = [key for key in subset if key not in keys]
         if wrong:
-            raise InputError(f"subsets holds {wrong[0]!r}, which is not a key; there are {', '.join(keys)}.")
+            raise InputError(f"subsets holds {wrong[0]!r}, which is not a key{did_you_mean(wrong[0], keys)}")
         ordered = tuple(key for key in keys if key in subset)
         if len(ordered) < len(list(subset)) or ordered in chosen:
             raise InputError(f"subsets holds {list(subset)}, in which something is named twice.")

@@ -23,7 +23,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -31,6 +30,7 @@ from typing import Any
 
 from equivoc.attributes.numbers import even_domain
 from equivoc.data.microdata import Microdata
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.study.cell import MOST_CELLS
 from equivoc.study.plan_text import read_toml, wrong
@@ -109,7 +109,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     plan, lines = read_toml(file)
     for table in plan:
         if table not in TABLES:
-            message = f"there is no {table!r} in a plan{_nearest(table, TABLES)}"
+            message = f"there is no {table!r} in a plan{did_you_mean(table, TABLES)}"
             raise wrong(file, lines, table, "", message)
     data = _table(file, lines, plan, "data", DATA)
     for name in NEEDED:
@@ -127,7 +127,7 @@ def _table(
         raise wrong(file, lines, name, "", f"{name} must be a table, [{name}].")
     for key, value in content.items():
         if key not in allowed:
-            raise wrong(file, lines, name, key, f"[{name}] has no key {key!r}{_nearest(key, allowed)}")
+            raise wrong(file, lines, name, key, f"[{name}] has no key {key!r}{did_you_mean(key, allowed)}")
         kind, said = KINDS[key]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise wrong(file, lines, name, key, f"{key} is {value!r}; it must be {said}.")
@@ -199,8 +199,3 @@ def _domain(given: Any) -> Any:
 def _named(message: str, keys: Mapping[str, tuple[str, ...]]) -> str:
     """The first of the keys whose words the message says; "" if none."""
     return next((key for key, words in keys.items() if any(word in message for word in words)), "")
-
-
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from typing import Any
 
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.quoted_words import is_quoted, split_words, unquoted
 from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
@@ -71,12 +71,12 @@ def technique_from(text: str) -> Technique:
 def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:
     """The technique ``name`` with these parameters; InputError names what is wrong."""
     if name not in TECHNIQUES:
-        raise InputError(f"there is no technique {name!r}{_nearest(name, TECHNIQUES)}")
+        raise InputError(f"there is no technique {name!r}{did_you_mean(name, TECHNIQUES)}")
     kind = TECHNIQUES[name]
     allowed = {f.name: f for f in fields(kind)}
     for parameter in parameters:
         if parameter not in allowed:
-            raise InputError(f"{name} has no parameter {parameter!r}{_nearest(parameter, allowed)}")
+            raise InputError(f"{name} has no parameter {parameter!r}{did_you_mean(parameter, allowed)}")
     missing = [f.name for f in allowed.values() if f.default is MISSING and f.name not in parameters]
     if missing:
         raise InputError(f"{name} needs {missing[0]}, as in {name}:{missing[0]}=….")
@@ -93,8 +93,3 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def _nearest(name: str, known: Mapping[str, Any]) -> str:
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known) or 'none'}."

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 import equivoc as eq
 from equivoc.measure.area.estimated import estimated_area
-from equivoc.measure.blocks import measure_blocks
 from equivoc.measure.input.distribution import Distribution
 from tests.measure.many_values import posteriors, probabilities_of, values_of
 
@@ -69,39 +68,15 @@ def test_checked_estimates() -> None:
     assert many.check_estimates(2) > 0.08
 
 
-@pytest.mark.parametrize("tolerance", [None, 1e-2])
-def test_blocks_give_what_all_rows_at_once_give(tolerance: float | None) -> None:
+def test_rows_picked_by_number_are_those_rows() -> None:
     rng = np.random.default_rng(5)
     x = np.sort(rng.random(400))
-    matrix = np.concatenate([rows_over(x, rng), rows_over(x, rng)])
-    whole = eq.curves(x, matrix, tolerance=tolerance)
-    alive = []
-
-    def blocks():
-        for begin in range(0, 8, 3):
-            alive.append(begin)
-            block = matrix[begin : begin + 3]
-            yield block if begin else sp.csr_array(block)
-
-    found = measure_blocks(x, blocks(), eps=[0.0, 0.1], tolerance=tolerance)
-    assert alive == [0, 3, 6]
-    assert len(found) == 8
-    assert found.h0 == pytest.approx(whole.h0, abs=1e-12)
-    assert found.area == pytest.approx(whole.area, rel=1e-12)
-    assert found.eps_max.tolist() == whole.eps_max.tolist()
-    assert found.estimated.tolist() == whole.estimated.tolist()
-    for eps in (0.0, 0.1):
-        for mine, theirs in zip(found.best_windows(eps), whole.best_windows(eps), strict=True):
-            assert np.array_equal(mine, theirs)
-        assert np.array_equal(found.hit(eps), whole.hit(eps))
-    assert found.check_estimates(4) == pytest.approx(whole.check_estimates(4), abs=0.011)
-    assert (found.check_estimates(8) > 0) == (tolerance is None)
-
-
-def test_blocks_refuse_what_cannot_be_answered() -> None:
-    with pytest.raises(eq.InputError, match=r"eps is 2; the blocks were measured with eps 1\."):
-        measure_blocks([1, 2], [[[0.5, 0.5]]], eps=1).hit(2)
-    with pytest.raises(eq.InputError, match="blocks is empty"):
-        measure_blocks([1, 2], [])
-    with pytest.raises(eq.InputError, match=r"sums to 0\.9"):
-        measure_blocks([1, 2], [[[0.5, 0.5]], [[0.5, 0.4]]])
+    whole = eq.curves(x, rows_over(x, rng), tolerance=None)
+    of = np.array([2, 2, 0, 3, 1])
+    picked = whole.rows(of)
+    for figure in ("h0", "area", "eps_max", "estimated"):
+        assert np.array_equal(getattr(picked, figure), getattr(whole, figure)[of])
+    assert np.array_equal(picked.hit(0.1), whole.hit(0.1)[of])
+    bounds = np.arange(6)
+    found = picked.right_guesses(0.1, np.full(5, x[7]), bounds)
+    assert np.array_equal(found, whole.right_guesses(0.1, np.full(4, x[7]), np.arange(5))[of])

@@ -36,6 +36,64 @@ def test_reference_figures(
         assert truth["prior_surprise"][0.0] == pytest.approx(4.104, abs=5e-4)
 
 
+@pytest.mark.parametrize(
+    ("technique", "three", "six"),
+    [
+        (eq.Sampling(fraction=0.1), 3.930, 3.720),
+        (eq.Sampling(fraction=0.5), 3.149, 2.137),
+        (eq.PRAM(keep=0.5, on="confidential"), 3.444, 2.689),
+    ],
+)
+def test_reference_figures_of_an_intruder_who_knows_the_public_distribution(
+    shipped: eq.Microdata, technique: eq.Sampling, three: float, six: float
+) -> None:
+    for known, expected in ((THREE, three), (None, six)):
+        result = eq.assess(shipped, technique, known=known, seed=0, prior="marginal")
+        assert result.summary["truth"]["surprise"][0.0] == pytest.approx(expected, abs=0.04)
+        assert result.summary["prior"]["h0"] == pytest.approx(4.104, abs=5e-4)
+        assert result.summary["left"]["h0"] <= 1.0
+
+
+@pytest.mark.parametrize(
+    "technique",
+    [
+        eq.NoiseAddition(percent=20),
+        eq.GeometricNoise(epsilon=5),
+        eq.Rounding(base=500),
+        eq.QueryRestriction(size=8),
+    ],
+)
+def test_the_prior_goes_through_the_channel(shipped: eq.Microdata, technique: eq.Rounding) -> None:
+    """An intruder who expects the public distribution is nearer the truth than one who expects nothing."""
+    informed, plain = (
+        eq.assess(shipped, technique, known=THREE, seed=0, prior=prior).truth
+        for prior in ("marginal", "uniform")
+    )
+    assert informed.overall.surprise < plain.overall.surprise
+    assert informed.overall.gain > 0
+
+
+def test_a_calibrated_posterior_surprises_by_its_entropy_and_a_wrong_parameter_does_not() -> None:
+    """PRAM on values drawn from the prior: T(0) = mean H0; read with the wrong keep, T(0) is larger."""
+    rng = np.random.default_rng(11)
+    chances = np.array([0.4, 0.3, 0.2, 0.1])
+    gaps, wrong = [], []
+    for seed in range(20):
+        frame = pd.DataFrame({"pay": np.append(rng.choice(4, size=3_000, p=chances), np.arange(4))})
+        people = eq.Microdata(frame, confidential="pay")
+        release = eq.PRAM(keep=0.5, on="confidential").release(people, seed).with_prior(chances)
+        codes, channel = release.confidential.codes, release.confidential.channel
+        told = channel.dense()[codes, people.codes]
+        entropy = -(channel.dense() * np.log2(channel.dense())).sum(axis=1)[codes]
+        gaps.append(float(np.mean(-np.log2(told)) - entropy.mean()))
+        other = eq.PRAM(keep=0.8, on="confidential").release(people, seed).with_prior(chances)
+        misread = other.confidential.channel.dense()[codes, people.codes]
+        wrong.append(float(np.mean(-np.log2(misread)) - entropy.mean()))
+    error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+    assert abs(np.mean(gaps)) < 3 * error
+    assert np.mean(wrong) > 10 * error
+
+
 def by_hand(frame: pd.DataFrame, known: list[str], eps: float) -> float:
     """T(ε) of the file published as it is, from the windows of each class's own curve."""
     total = 0.0

@@ -130,8 +130,7 @@ class Assessment(Reported):
     @cached_property
     def truth(self) -> TruthFigures:
         """Her beliefs held against the people's true values, with their distribution as the public prior."""
-        codes = np.bincount(self.people.codes, minlength=len(self.people.attribute))
-        return truth_beside_belief(self.posteriors, self.figures, self.eps, codes / codes.sum())
+        return truth_beside_belief(self.posteriors, self.figures, self.eps, marginal(self.people))
 
     @cached_property
     def means(self) -> dict[str, Any]:
@@ -293,8 +292,10 @@ def assess(
 
     ``known`` are the keys whose values the intruder knows of her target (None: all of them; []: none). ``eps`` are the
     tolerances at which hit rates are wanted (None: 0 and about a tenth of the domain's width, `round_tolerance`).
-    ``prior`` is what is publicly known of the confidential attribute without the release: a probability for each value
-    of the domain (None: all equally likely). ``control`` are people who were not in the data, with the same columns (a
+    ``prior`` is what is publicly known of the confidential attribute without the release: "marginal" (its distribution
+    among the people), "uniform", or a probability for each value of the domain. It is what the intruder expects
+    before she sees the release, and the baseline; None: each technique's own, and all values equally likely as the
+    baseline. ``control`` are people who were not in the data, with the same columns (a
     Microdata, or what one can be made of, which is then read as the people were): the summary then says how much is
     learnt about them too, which is no breach of anyone's confidence. ``tolerance`` certifies areas to that relative gap
     (0.01: within 1 %); without it those of classes with more than some hundred values are estimated, the summary says
@@ -328,7 +329,7 @@ def assess(
     if tolerance is not None:
         tolerance = check_relative_gap(tolerance, exact_allowed=False)
     asked = tolerances("eps", people.attribute.geometry.default_tolerances() if eps is None else eps)
-    expected = _checked_prior(prior, len(people.attribute))
+    expected = _checked_prior(prior, people)
     others = None if control is None else control_people(people, control)
     if isinstance(technique, Technique):
         release, notation, drawn_with = technique.release(people, seed), technique.notation, seed
@@ -338,19 +339,24 @@ def assess(
         release, notation, drawn_with = technique, type(technique).__name__, None
     else:
         raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
+    if prior is not None:
+        release = release.with_prior(expected)
     if others is not None:
         release.check_links_others()
     at = tuple(dict.fromkeys(asked.tolist()))
     return Assessment(people, release, notation, names, at, expected, drawn_with, others, tolerance)
 
 
-def _checked_prior(prior: ArrayLike | None, values: int) -> Floats:
+def _checked_prior(prior: ArrayLike | str | None, people: Microdata) -> Floats:
     """One probability for each value of the domain; InputError says what is wrong with it."""
-    if prior is None:
+    values = len(people.attribute)
+    if prior is None or (isinstance(prior, str) and prior == "uniform"):
         return np.full(values, 1.0 / values)
+    if isinstance(prior, str) and prior == "marginal":
+        return marginal(people)
     if isinstance(prior, (str, bytes)) or np.ndim(prior) == 0:
         raise InputError(
-            f"prior is {prior!r}; give one probability for each of the {values} values, or None."
+            f'prior is {prior!r}; give "marginal", "uniform", or one probability for each of the {values} values.'
         )
     given = numbers("prior", prior)
     if len(given) != values:
@@ -365,6 +371,12 @@ def _checked_prior(prior: ArrayLike | None, values: int) -> Floats:
             f"prior sums to {given.sum():.12g}, not to 1 (within {SUM_TOLERANCE:g}); divide it by its sum."
         )
     return given
+
+
+def marginal(people: Microdata) -> Floats:
+    """The distribution of the confidential attribute among the people."""
+    counts = np.bincount(people.codes, minlength=len(people.attribute))
+    return np.asarray(counts / counts.sum())
 
 
 def _domain(attribute: Attribute) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.counting.lattice import largest_size
+from equivoc.intruder.channel.channel import Channel
 from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
 from equivoc.intruder.linkage.key_linkage import linkage, sweep
 from equivoc.intruder.posteriors import Posteriors
@@ -77,6 +78,12 @@ class LinkedRelease(Release):
         }
         confidential = columns.pop(people.confidential)
         return cls(people, columns, confidential)
+
+    def with_prior(self, prior: NDArray[np.float64]) -> LinkedRelease:
+        if not isinstance(self.confidential.channel, Channel):
+            return self
+        channel = self.confidential.channel.with_prior(prior)
+        return replace(self, confidential=replace(self.confidential, channel=channel))
 
     @cached_property
     def table(self) -> Any:

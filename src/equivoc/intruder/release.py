@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.intruder.channel.channel import Channel
 from equivoc.intruder.posteriors import Posteriors
 
 
@@ -45,6 +46,13 @@ class Release(ABC):
     def origins(self) -> NDArray[np.int64] | None:
         """Where a file is released: the number of the record that each of its rows was made from; None: unknown."""
         return None
+
+    def with_prior(self, prior: NDArray[np.float64]) -> Release:
+        """The same release before an intruder who expects ``prior`` (one probability for each value) beforehand.
+
+        Where a technique's posterior has its own prior built in, the release itself.
+        """
+        return self
 
     def posteriors(self, known: Sequence[str] | None = None) -> Posteriors:
         """What she believes of each class of people who agree on the ``known`` keys (None: all; []: of everyone)."""
@@ -96,6 +104,11 @@ class GroupedRelease(Release):
     @property
     def origins(self) -> NDArray[np.int64]:
         return np.arange(len(self.people))
+
+    def with_prior(self, prior: NDArray[np.float64]) -> GroupedRelease:
+        if not isinstance(self.channel, Channel):
+            return self
+        return replace(self, channel=self.channel.with_prior(prior))
 
     @property
     def _groups(self) -> int:

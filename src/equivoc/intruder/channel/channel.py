@@ -32,6 +32,10 @@ class Channel(ABC):
     def mix(self, weights: Any) -> Any:
         """Rows × symbols (each row sums to 1), dense or CSR, to rows × values: Σ_s weights[:, s] · P(value | s)."""
 
+    def with_prior(self, prior: Floats) -> Channel:
+        """The same channel before someone with this prior; the channel itself where the prior is in it already."""
+        return self
+
     def blocks(self, link: Any) -> Iterator[tuple[slice, Any]]:
         """`mix` of the rows of a large linkage (dense or CSR), a block of rows at a time."""
         rows, (symbols, values) = link.shape[0], self.shape
@@ -67,6 +71,9 @@ class Bayes(Channel):
     @property
     def shape(self) -> tuple[int, int]:
         return self.likelihood.shape
+
+    def with_prior(self, prior: Floats) -> Bayes:
+        return Bayes(self.likelihood, prior)
 
     @cached_property
     def _evidence(self) -> Floats:

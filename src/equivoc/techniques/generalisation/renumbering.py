@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.inversion import DENSE_CELLS, sparse_channel
+from equivoc.intruder.channel.likelihood import Table
 from equivoc.intruder.linked_release import ReleasedColumn, unchanged
 from equivoc.techniques.technique import check_numbers
 
@@ -88,9 +90,10 @@ def renumbered(
     up = np.zeros(len(before.codes), dtype=np.int64)
     if share.any():
         up = (random.random(len(before.codes)) < share[before.codes]).astype(np.int64)
-    return ReleasedColumn(
-        place[up, before.codes], _labels(before.labels, numbers, null), sparse_channel(transition)
-    )
+    told: Any = Bayes(Table(transition), np.full(len(share), 1 / len(share)))
+    if name != people.confidential:
+        told = sparse_channel(transition)
+    return ReleasedColumn(place[up, before.codes], _labels(before.labels, numbers, null), told)
 
 
 def _labels(levels: pa.Array, numbers: Floats, null: int) -> pa.Array:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
+from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.inversion import DENSE_CELLS, channel
+from equivoc.intruder.channel.likelihood import Table
 from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
 from equivoc.techniques.pram.pram_matrix import by_column, in_words, matrices, matrix_beside
 from equivoc.techniques.technique import (
@@ -87,7 +89,10 @@ class PRAM(Technique):
             before = unchanged(people, name)
             transition = self._transition(name, before, named)
             codes = _drawn(before.codes, transition, random)
-            changed[name] = ReleasedColumn(codes, before.labels, channel(transition))
+            told: Any = channel(transition)
+            if name == people.confidential:
+                told = Bayes(Table(transition), np.full(len(transition), 1 / len(transition)))
+            changed[name] = ReleasedColumn(codes, before.labels, told)
         return RandomisedFile.changing(people, changed)
 
     def _transition(self, name: str, column: ReleasedColumn, named: dict[str, Any] | None) -> Floats:

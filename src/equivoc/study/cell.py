@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors, believed, shares
-from equivoc.measure.curves import curves
 from equivoc.measure.input.rows import Rows
 from equivoc.measure.lanes.equal_rows import distinct_rows
 from equivoc.measure.parallel import on_one_core
@@ -151,7 +150,7 @@ def measure_together(posteriors: Sequence[Posteriors]) -> tuple[Floats, Floats]:
         link, of = np.concatenate(links), np.arange(sum(map(len, posteriors)))
     else:
         link, of = _distinct(links)
-    measured = curves(first.values, believed(link, first.channel))
+    measured = first.attribute.geometry.curves(believed(link, first.channel), tolerance=1e-3)
     return measured.h0[of], measured.area[of]
 
 

@@ -136,3 +136,22 @@ def check_readable(path: Path) -> None:
     if not stat.S_ISREG(kind):
         found = next((name for test, name in _KINDS if test(kind)), "special file")
         raise InputError(f"{path} cannot be read: it is a {found}, not an ordinary file")
+
+
+def one_each(path: Path, names: Iterable[str]) -> dict[str, Path]:
+    """A file for each name beside ``path``: ``report.html`` becomes ``report-salary.html``. One name: ``path`` itself.
+
+    >>> [file.name for file in one_each(Path("report.html"), ["salary", "a/b", "a b"]).values()]
+    ['report-salary.html', 'report-a_b.html', 'report-a_b-2.html']
+    """
+    found: dict[str, Path] = {}
+    every = list(names)
+    if len(every) == 1 or not path.name:
+        return dict.fromkeys(every, path)
+    for name in every:
+        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+        file, number = path.with_name(f"{path.stem}-{safe}{path.suffix}"), 2
+        while file in found.values():
+            file, number = path.with_name(f"{path.stem}-{safe}-{number}{path.suffix}"), number + 1
+        found[name] = file
+    return found

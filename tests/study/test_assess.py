@@ -238,7 +238,7 @@ def test_weighted_spread_is_the_spread_of_repeated_figures(
         ({"known": ["age", "age"]}, "a key is named twice"),
         ({"known": [3]}, "3 is not a key"),
         ({"prior": [0.5, 0.5]}, "prior has 2 entries; give one probability for each of the"),
-        ({"prior": "marginal"}, "prior is 'marginal'; give one probability for each of the"),
+        ({"prior": "everyone"}, "prior is 'everyone'; give one probability for each of the"),
         ({"prior": 1.0}, "prior is 1.0; give one probability for each of the"),
         ({"prior": [[0.5, 0.5]]}, "prior has 2 dimensions"),
         ({"prior": "flat", "eps": [-1]}, "eps[0] is -1"),

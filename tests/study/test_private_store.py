@@ -121,6 +121,7 @@ def test_json_prints_no_value(tmp_path: Path, frame: pd.DataFrame, environment: 
     assert json.loads(ran.stdout)["study"]["data"] == {
         "records": 4,
         "confidential": "salary",
+        "kind": "number",
         "keys": ["town"],
     }
     for value in (*SALARIES, "Ghent", "Namur"):

@@ -66,6 +66,11 @@ class Assessment(Reported):
     tolerance: float | None = None
     """To what relative gap areas are certified; None: those of classes with many values are estimated."""
 
+    @property
+    def attributes(self) -> dict[str, Assessment]:
+        """This assessment by its attribute's name, as `SeveralAssessments` has several."""
+        return {self.people.confidential: self}
+
     @cached_property
     def posteriors(self) -> Posteriors:
         """What the intruder believes of each class."""
@@ -356,7 +361,7 @@ def _checked_prior(prior: ArrayLike | str | None, people: Microdata) -> Floats:
         return marginal(people)
     if isinstance(prior, (str, bytes)) or np.ndim(prior) == 0:
         raise InputError(
-            f'prior is {prior!r}; give "marginal", "uniform", or one probability for each of the {values} values.'
+            f'prior is {prior!r}; give one probability for each of the {values} values, or "marginal" or "uniform".'
         )
     given = numbers("prior", prior)
     if len(given) != values:

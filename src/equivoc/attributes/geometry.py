@@ -22,6 +22,8 @@ class Line:
 
     positions: Floats = field(repr=False)
     """Where each value of the domain lies, ascending."""
+    least_tolerance: float = 0.0
+    """No smaller one above 0 is asked for unless the caller does: 2 for ranks, one up or down."""
 
     @property
     def width(self) -> float:
@@ -35,8 +37,9 @@ class Line:
         return curves(self.positions, matrix, counts=counts, tolerance=tolerance)
 
     def default_tolerances(self) -> tuple[float, ...]:
-        """0, and a round number of about a tenth of the width."""
-        return 0.0, round_tolerance(self.width)
+        """0, and a round number of about a tenth of the width; 0 only, where that would be the whole width or more."""
+        further = max(round_tolerance(self.width), self.least_tolerance)
+        return (0.0, further) if further < self.width or not self.least_tolerance else (0.0,)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from equivoc.arguments import is_whole
+from equivoc.attributes.geometry import Nested
 from equivoc.data.microdata import Microdata
 from equivoc.study.cell import MOST_CELLS
 from equivoc.techniques.technique import Technique
@@ -21,7 +22,12 @@ def study_facts(
     """The study as plain data that may be printed: no value of the data, and nothing computed from them."""
     return {
         "equivoc": __version__,
-        "data": {"records": len(people), "confidential": people.confidential, "keys": list(people.keys)},
+        "data": {
+            "records": len(people),
+            "confidential": people.confidential,
+            "kind": people.attribute.kind,
+            "keys": list(people.keys),
+        },
         "techniques": [technique.notation for technique in techniques],
         "once": [technique.notation for technique in techniques if not technique.random],
         "knowledge": knowledge,
@@ -31,7 +37,7 @@ def study_facts(
 
 
 def data_fingerprint(people: Microdata, salt: bytes) -> str:
-    """One keyed hash of all columns in row order and of the domain.
+    """One keyed hash of all columns in row order, of the domain, and of what "close" means in it.
 
     A store keeps it with its own random ``salt``: the same data are recognised, but no table of hashes made
     beforehand helps to find them, and no column can be guessed without all others.
@@ -46,7 +52,14 @@ def data_fingerprint(people: Microdata, salt: bytes) -> str:
         for level in people.levels(key):
             found.update(repr(level).encode() + b"\0")  # repr leaves no \0 in a text
         found.update(b"\0" + people.key_codes(key).astype("<i4").tobytes())
-    found.update(people.values.astype("<f8").tobytes() + people.codes.astype("<i4").tobytes())
+    attribute = people.attribute
+    found.update(attribute.kind.encode() + b"\0" + people.codes.astype("<i4").tobytes())
+    if attribute.numeric:
+        found.update(people.values.astype("<f8").tobytes())
+    else:
+        found.update("\0".join(map(repr, people.values)).encode())
+    if isinstance(attribute.geometry, Nested):
+        found.update(b"\0" + attribute.geometry.groups.astype("<i8").tobytes())
     return found.hexdigest()
 
 
@@ -60,7 +73,7 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
 
     Techniques and replicates may differ: a cell is the same whatever other cells there are.
 
-    >>> data = {"confidential": "pay", "keys": ["sex"], "records": 4}
+    >>> data = {"confidential": "pay", "kind": "number", "keys": ["sex"], "records": 4}
     >>> one = {"equivoc": "1", "data": data, "knowledge": {}, "seed": 0}
     >>> list(differences(one, {**one, "seed": 7}, same_data=True))
     ['its seed is 0, not 7']
@@ -71,12 +84,14 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
     if there != here:
         if there["confidential"] != here["confidential"]:
             yield f"its confidential column is {there['confidential']}, not {here['confidential']}"
+        if there["kind"] != here["kind"]:
+            yield f"its confidential column is of the kind {there['kind']}, not {here['kind']}"
         if there["keys"] != here["keys"]:
             yield f"its keys are {there['keys']}, not {here['keys']}"
         if there["records"] != here["records"]:
             yield f"its data have {there['records']:,} records, not {here['records']:,}"
     elif not same_data:
-        yield "its data hold other values, have their rows in another order, or have another domain"
+        yield "its data hold other values, have their rows in another order, or have another domain or hierarchy"
     for name in ("known_sizes", "subsets"):
         there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
         if there != here:
@@ -93,6 +108,7 @@ def are_facts(found: Any) -> bool:
     return (
         isinstance(found.get("equivoc"), str)
         and isinstance(data.get("confidential"), str)
+        and isinstance(data.get("kind"), str)
         and _are_texts(data.get("keys"))
         and _is_count(data.get("records"), least=1)
         and _are_texts(found.get("techniques"))

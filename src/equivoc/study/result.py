@@ -43,6 +43,13 @@ class StudyResult(Reported):
         return int(self.made_of["seed"])
 
     @property
+    def area_unit(self) -> str:
+        """What areas are counted in, beside bits."""
+        data = self.made_of["data"]
+        of_kind = {"ordered": "ranks", "categories": "levels", "tree": "levels"}
+        return of_kind.get(data["kind"], f"unit of {data['confidential']}")
+
+    @property
     def total(self) -> int:
         """How many cells the whole study has: one for each replicate, or only one if nothing is drawn at random."""
         once = len(self.made_of["once"])
@@ -127,7 +134,7 @@ class StudyResult(Reported):
         """
         from equivoc.charts.study import study_chart
 
-        return study_chart(self.summary(), confidential=self.made_of["data"]["confidential"], per=per)
+        return study_chart(self.summary(), area_unit=self.area_unit, per=per)
 
     def __repr__(self) -> str:
         data = self.made_of["data"]

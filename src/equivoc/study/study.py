@@ -58,6 +58,9 @@ class Study:
             raise InputError(
                 f"people is a {type(self.people).__name__}; give a Microdata, as eq.read returns."
             )
+        if self.people.several:
+            names = ", ".join(self.people.attributes)
+            raise InputError(f"a study is about one attribute, and {names} are confidential: choose one.")
         object.__setattr__(self, "techniques", _checked_techniques(self.techniques))
         knowledge = Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=self.subsets)
         if knowledge.subsets is None:

@@ -1,4 +1,4 @@
-"""What "close" means for the values of an attribute: a distance on a line, or a common ancestor in a tree."""
+"""Distances between the values of an attribute: on a line, or by the lowest common ancestor in a tree."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Nested:
     groups: NDArray[np.int64] = field(repr=False)
     """Heights × values: the number of each value's ancestor at each height; at height 0 itself, on top one for all."""
     names: tuple[str, ...] = ("value", "any")
-    """What each height is called."""
+    """The name of each height."""
     labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    """Of each height, how its ancestors are written; empty where nobody named them."""
+    """Labels of the ancestors at each height; empty if they have none."""
 
     @classmethod
     def flat(cls, size: int) -> Nested:
-        """No hierarchy: each value for itself, or all of them."""
+        """Without a hierarchy: single values, then all values in one group."""
         return cls(np.stack([np.arange(size), np.zeros(size, np.int64)]))
 
     @property
@@ -97,6 +97,6 @@ def round_tolerance(width: float) -> float:
     if width <= 0:
         return 0.0
     tenth = width / 10 * (1 + 1e-9)  # 0.1 · 3 is above 0.3 in binary, and 0.3 / 0.1 below 3
-    power = floor(log10(tenth)) + 1  # the logarithm may be a rounding error off: begin one step above
+    power = floor(log10(tenth)) + 1  # the logarithm may be off by a rounding error: start one step above
     steps = (float(f"{digit}e{power - down}") for down in range(3) for digit in (5, 2, 1))
     return next((step for step in steps if step <= tenth), 0.0)

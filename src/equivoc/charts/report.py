@@ -1,4 +1,4 @@
-"""The facts as pictures: Altair charts, made from facts alone."""
+"""The charts of the report (Altair), made only from its facts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ LINES = (RELEASE, PRIOR, UNPROTECTED)
 LINE_COLOURS = [COLOURS[0], COLOURS[2], COLOURS[1]]
 WIDTH = 748
 HALF = 335
-Chart = Any  # altair.Chart, LayerChart or HConcatChart: its own types say less
+Chart = Any  # altair.Chart, LayerChart or HConcatChart
 LONGEST = 40
 """Characters of a name in a chart's title."""
 
 
 def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
-    """The charts of an assessment by name; one that would be empty is left out."""
+    """The charts of an assessment by name; empty charts are left out."""
     charts = {"people": people_figure(facts)}
     if facts["curve"]["levels"]:
         charts["curve"] = level_figure(facts)
-    elif facts["data"]["confidential"]["kind"] != "categories":  # of these, H0 is all there is to tell
+    elif facts["data"]["confidential"]["kind"] != "categories":  # for plain categories, H0 says everything
         charts["curve"] = curve_figure(facts)
     if len(facts["knowledge"]["sizes"]) > 1:
         charts["knowledge"] = knowledge_figure(facts)
@@ -196,7 +196,7 @@ def _line_colour() -> alt.Color:
 
 
 def _line_dash() -> alt.StrokeDash:
-    """Told apart without colour too."""
+    """Dash patterns, so that lines can be distinguished without colour."""
     scale = alt.Scale(domain=list(LINES), range=[[1, 0], [2, 3], [8, 4]])
     return alt.StrokeDash("line:N", title=None, scale=scale)
 
@@ -211,7 +211,7 @@ def _whole_numbers(sizes: list[dict[str, Any]]) -> alt.Axis:
 
 
 def _unit(facts: dict[str, Any]) -> str:
-    """What the confidential attribute is measured in."""
+    """The unit of the confidential attribute."""
     confidential = facts["data"]["confidential"]
     text = drawable(confidential["measured_in"])
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

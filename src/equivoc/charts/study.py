@@ -19,7 +19,7 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 WIDTH, HEIGHT = 260, 190
 TECHNIQUES_PER_ROW = 3
 LEGEND_LETTERS = 48
-"""What fits side by side below a panel; parameters that are longer stand below each other."""
+"""The most characters of a horizontal legend; longer legends are vertical."""
 
 
 def study_chart(summary: pd.DataFrame, *, area_unit: str, per: str = "class") -> alt.ConcatChart:

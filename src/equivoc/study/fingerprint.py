@@ -1,4 +1,4 @@
-"""What a study is made of, without any value of the data; and whether two studies can share a folder."""
+"""A study's description without any value of the data, and the test whether two studies can share a folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Facts = dict[str, Any]
 def study_facts(
     people: Microdata, techniques: Sequence[Technique], knowledge: Facts, *, replicates: int, seed: int
 ) -> Facts:
-    """The study as plain data that may be printed: no value of the data, and nothing computed from them."""
+    """The study as plain data that may be printed: no value of the data, and nothing computed from it."""
     return {
         "equivoc": __version__,
         "data": {
@@ -39,8 +39,8 @@ def study_facts(
 def data_fingerprint(people: Microdata, salt: bytes) -> str:
     """One keyed hash of all columns in row order, of the domain, and of what "close" means in it.
 
-    A store keeps it with its own random ``salt``: the same data are recognised, but no table of hashes made
-    beforehand helps to find them, and no column can be guessed without all others.
+    A store keeps it with its own random ``salt``: it recognises the same data, but the hash cannot be looked up in
+    a precomputed table, and no column can be guessed without all others.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"sex": ["F", "M"], "pay": [10, 20]}), confidential="pay", keys=["sex"])
@@ -50,7 +50,7 @@ def data_fingerprint(people: Microdata, salt: bytes) -> str:
     found = blake2b(key=salt, digest_size=32)
     for key in people.keys:
         for level in people.levels(key):
-            found.update(repr(level).encode() + b"\0")  # repr leaves no \0 in a text
+            found.update(repr(level).encode() + b"\0")  # repr escapes \0 in text
         found.update(b"\0" + people.key_codes(key).astype("<i4").tobytes())
     attribute = people.attribute
     found.update(attribute.kind.encode() + b"\0" + people.codes.astype("<i4").tobytes())
@@ -64,12 +64,12 @@ def data_fingerprint(people: Microdata, salt: bytes) -> str:
 
 
 def content_fingerprint(content: str | None, salt: bytes) -> str:
-    """A keyed hash of what a technique's notation only names, such as a file; "" if the notation tells everything."""
+    """A keyed hash of the files that a technique's notation names; "" if it names none."""
     return "" if content is None else blake2b(content.encode(), key=salt, digest_size=32).hexdigest()
 
 
 def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str]:
-    """Why the stored cells cannot be used for the study that is asked for, each as half a sentence.
+    """The reasons why the stored cells cannot be used for the requested study, each as half a sentence.
 
     Techniques and replicates may differ: a cell is the same whatever other cells there are.
 
@@ -101,7 +101,7 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
 
 
 def are_facts(found: Any) -> bool:
-    """Is this what `study_facts` makes? A damaged store may hold anything."""
+    """True if this has the form of `study_facts`: a damaged store may hold anything."""
     if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
         return False
     data, known = found["data"], found.get("knowledge")

@@ -1,4 +1,4 @@
-"""Frames as CSV files that a spreadsheet can open without running what is in them."""
+"""Writes frames as CSV files without text that a spreadsheet would run as a formula."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from equivoc.files import replacing
 
 FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
-"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
+"""First characters of a formula in a spreadsheet, and characters that it skips before one."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_csv(frame: Any, path: Path, *, escape: bool = True, private: bool = False) -> None:
-    """Write a pandas frame whole or not at all; with ``escape``, texts that begin like a formula get an apostrophe.
+    """Write a pandas frame completely or not at all; ``escape`` prefixes text that looks like a formula (`escaped`).
 
     ``private`` is that of `equivoc.files.replacing`.
     """
@@ -24,14 +24,14 @@ def write_csv(frame: Any, path: Path, *, escape: bool = True, private: bool = Fa
         frame = frame.rename(columns=escaped)
         for place in texts:
             frame.isetitem(place, frame.iloc[:, place].astype(object).map(escaped))
-    # Python's writer puts a text with a carriage return into quotes only when it is told to.
+    # Python's writer quotes text with a carriage return only on request.
     returns = any("\r" in str(text) for place in texts for text in frame.iloc[:, place].unique())
     with replacing(path, private=private) as temporary:
         frame.to_csv(temporary, index=False, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
 
 
 def escaped(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula, with an apostrophe before it; anything else as it is.
+    """Prefix text that a spreadsheet would take for a formula with an apostrophe; return anything else unchanged.
 
     >>> escaped("=1+1"), escaped("-2.5"), escaped("-a"), escaped("age"), escaped(-3)
     ("'=1+1", '-2.5', "'-a", 'age', -3)

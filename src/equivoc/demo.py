@@ -30,9 +30,7 @@ def _examples(out: Path) -> None:
         print(f"  from ε = {exact(eps)}: H = {bits(entropy)}")
     print(f"  area {figure(worked.area)}, ε_max {exact(worked.eps_max)}\n")
     close, far = curve([77, 80], [0.5, 0.5]), curve([50, 107], [0.5, 0.5])
-    print(
-        "Two salaries left, in thousands, equally likely. Shannon's entropy sees no difference; the area does:"
-    )
+    print("Two salaries left, in thousands, equally likely. Shannon's entropy is equal; the area differs:")
     print(f"  {{77K, 80K}}:  H0 = {bits(close.h0)}, area = {figure(close.area)}K bits")
     print(f"  {{50K, 107K}}: H0 = {bits(far.h0)}, area = {figure(far.area)}K bits\n")
     picture = out / "two_salaries.png"

@@ -1,8 +1,8 @@
-"""The caller's mistakes, each said in one sentence."""
+"""The error for the caller's mistakes."""
 
 
 class InputError(ValueError):
-    """What was handed in cannot be used; the message names what, where and what to do.
+    """Invalid input; the message says what is wrong, where, and what to do.
 
-    Anything else that escapes from equivoc is our mistake, not the caller's.
+    Any other exception raised by equivoc is a bug in equivoc.
     """

@@ -1,4 +1,4 @@
-"""Files: only ordinary ones are read; they are written whole or not at all, never over an input or a device."""
+"""Safe file access: read regular files only; write completely or not at all, never over an input or a device."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def check_outputs(
 ) -> None:
     """InputError if an output is one of the inputs, another output, or something that must not be replaced.
 
-    Files are compared by path and by what they are on the disk, so links and other spellings of a name are recognised.
-    Inputs that are None or do not exist are passed over. ``folder`` is one that is made before anything is written;
-    all others must be there. Call this before any work, and again before writing.
+    Files are compared by path and by inode, so links and other spellings of a name are recognised. Inputs that are
+    None or do not exist are ignored. ``folder`` is created before anything is written; all other folders must exist.
+    Call this before any work, and again before writing.
     """
     by_path: dict[str, Path] = {}
     by_file: dict[tuple[int, int], Path] = {}
@@ -47,7 +47,7 @@ def check_outputs(
         if read is not None:
             same = "" if read == output else f", by the name {read}"
             raise InputError(f"{output} cannot be written: it is read as well{same}. Choose another name.")
-        # On a disk that ignores case, names that differ in case only are one file.
+        # On a case-insensitive disk, names that differ only in case are the same file.
         for name in (spelling.casefold(), found):
             if name is not None and written.setdefault(name, output) is not output:
                 raise InputError(
@@ -57,7 +57,7 @@ def check_outputs(
 
 
 def check_replaceable(path: Path) -> None:
-    """InputError unless ``path`` is free or a regular file, maybe behind a link."""
+    """InputError unless ``path`` does not exist or is a regular file (or a link to one)."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -75,18 +75,18 @@ def check_replaceable(path: Path) -> None:
 
 
 def new_folder(folder: Path) -> None:
-    """Make the folder, or say why it cannot be."""
+    """Create the folder; InputError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise InputError(f"{folder} cannot be made a folder: {problem.strerror}.") from None
+        raise InputError(f"{folder} cannot be created as a folder: {problem.strerror}.") from None
 
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """A temporary file beside ``path`` that takes its place once it is written.
+    """A temporary file next to ``path`` that replaces it once it is complete.
 
-    Where ``path`` is a link, the file that it leads to is replaced.
+    If ``path`` is a link, its target is replaced.
     ``private`` files can be read by their owner only; others have the usual permissions of new files.
     """
     check_replaceable(path)
@@ -107,15 +107,15 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def _spelling(path: Path) -> str:
-    """The path without links, and with letters and accents composed in one way."""
+    """The path with links resolved, in one Unicode normal form."""
     try:
         return unicodedata.normalize("NFC", os.fspath(path.resolve()))
-    except (OSError, RuntimeError, ValueError):  # a loop of links, or a name that no file can have
+    except (OSError, RuntimeError, ValueError):  # a loop of links, or an invalid file name
         return os.fspath(path.absolute())
 
 
 def _file(path: Path) -> tuple[int, int] | None:
-    """Device and number of the file on it; None if there is none."""
+    """Device and inode of the file; None if it does not exist."""
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -124,7 +124,7 @@ def _file(path: Path) -> tuple[int, int] | None:
 
 
 def check_readable(path: Path) -> None:
-    """InputError unless ``path`` is an ordinary file: a device or a pipe may never end."""
+    """InputError unless ``path`` is a regular file: reading a device or a pipe may never end."""
     try:
         kind = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -136,3 +136,22 @@ def check_readable(path: Path) -> None:
     if not stat.S_ISREG(kind):
         found = next((name for test, name in _KINDS if test(kind)), "special file")
         raise InputError(f"{path} cannot be read: it is a {found}, not an ordinary file")
+
+
+def one_each(path: Path, names: Iterable[str]) -> dict[str, Path]:
+    """A file for each name beside ``path``: ``report.html`` becomes ``report-salary.html``. One name: ``path`` itself.
+
+    >>> [file.name for file in one_each(Path("report.html"), ["salary", "a/b", "a b"]).values()]
+    ['report-salary.html', 'report-a_b.html', 'report-a_b-2.html']
+    """
+    found: dict[str, Path] = {}
+    every = list(names)
+    if len(every) == 1 or not path.name:
+        return dict.fromkeys(every, path)
+    for name in every:
+        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+        file, number = path.with_name(f"{path.stem}-{safe}{path.suffix}"), 2
+        while file in found.values():
+            file, number = path.with_name(f"{path.stem}-{safe}-{number}{path.suffix}"), number + 1
+        found[name] = file
+    return found

@@ -1,11 +1,11 @@
-"""How much memory one table may take: worked out before it is asked for, and refused with the figure."""
+"""A limit on the memory of one table, checked before it is allocated."""
 
 from __future__ import annotations
 
 from equivoc.errors import InputError
 
 LARGEST_TABLE = 2 * 2**30
-"""Bytes that one table of numbers may take."""
+"""The most bytes that one table of numbers may take."""
 
 
 def check_memory(what: str, *, rows: int, columns: int, advice: str) -> None:

@@ -1,4 +1,4 @@
-"""How figures are written, everywhere: on the terminal, in the report, in column names."""
+"""The format of figures on the terminal, in the report and in column names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def figure(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """A number as its owner wrote it: shortest digits that read back as the same number, thousands not separated.
+    """A number with the fewest digits that read back as the same number, without thousands separators.
 
     For tolerances in column names and keys of records, where two different numbers must not look the same.
 
@@ -46,7 +46,7 @@ def bits(value: float) -> str:
 
 
 def amount(value: float, unit: str = "") -> str:
-    """A number of the attribute's unit; a unit of one letter sticks to it.
+    """A number with the attribute's unit; no blank before a unit of one letter.
 
     >>> amount(5, "K"), amount(12345.5, "cents"), amount(0.25), amount(259712.44)
     ('5K', '12,345.5 cents', '0.25', '259,712')
@@ -56,7 +56,7 @@ def amount(value: float, unit: str = "") -> str:
 
 
 def probability(value: float) -> str:
-    """Two decimals, or as many as it takes not to say 0.00 or 1.00 of what is neither.
+    """Two decimals, or more if the value would otherwise look like 0.00 or 1.00.
 
     >>> probability(0.414), probability(0.0004), probability(0.9996), probability(1.0)
     ('0.41', '0.0004', '0.9996', '1.00')
@@ -69,7 +69,7 @@ def probability(value: float) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, in the plural unless it is one.
+    """A number with its noun, in the plural unless the number is 1.
 
     >>> counted(1, "record"), counted(1200, "class"), counted(0, "person")
     ('1 record', '1,200 classes', '0 people')

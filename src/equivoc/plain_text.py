@@ -1,4 +1,4 @@
-"""Text that can be shown: without control characters, and in the characters that an output has."""
+"""Makes text printable: control characters escaped, characters that the output encoding lacks replaced."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-"""Control characters, line separators, marks that change the direction of writing, and halves of characters."""
+"""Control characters, line separators, direction marks, and surrogates."""
 
 FALLBACKS = {
     "ε": "eps",
@@ -35,7 +35,7 @@ FALLBACKS = {
 
 
 def printable(text: object, *, keep: str = "") -> str:
-    r"""The text with what a terminal or a chart would interpret made visible; characters of ``keep`` stay.
+    r"""The text with control characters escaped, except those in ``keep``.
 
     >>> printable("a\x1b[31mb"), printable("a\nb", keep="\n"), printable("ünï ε")
     ('a\\x1b[31mb', 'a\nb', 'ünï ε')
@@ -44,7 +44,7 @@ def printable(text: object, *, keep: str = "") -> str:
 
 
 def written_with(characters: UnicodeError) -> tuple[str, int]:
-    """For `codecs.register_error`: what an encoding lacks, written with what it has."""
+    """Error handler for `codecs.register_error`: replaces characters that the encoding lacks."""
     if not isinstance(characters, UnicodeEncodeError):
         raise characters
     lacking = characters.object[characters.start : characters.end]

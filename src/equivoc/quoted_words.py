@@ -1,14 +1,14 @@
-"""Names and paths inside a technique's notation: quoted, as in CSV, where they hold what separates words there."""
+"""Quoting of names and paths in a technique's notation, as in CSV."""
 
 from __future__ import annotations
 
 SEPARATORS = ",=+:|"
 MARKS = ',+:|;"'
-"""A text that holds one of these stands in quotes."""
+"""Text with one of these characters is quoted."""
 
 
 def quoted(text: str, *, always: bool = False) -> str:
-    """The text as a notation has it: in double quotes, those inside it doubled, where it would be misread otherwise.
+    """The text as written in a notation: in double quotes, with inner quotes doubled, if it would be misread without.
 
     >>> quoted("age"), quoted("pay, yearly"), quoted('the "b" one'), quoted(" x"), quoted("12")
     ('age', '"pay, yearly"', '"the ""b"" one"', '" x"', '"12"')
@@ -18,9 +18,9 @@ def quoted(text: str, *, always: bool = False) -> str:
 
 
 def split_words(text: str, separator: str) -> list[str]:
-    """The pieces between separators that are not in quotes; the pieces keep their quotes.
+    """Split at separators outside quotes; the pieces keep their quotes.
 
-    A quote opens at the beginning of a piece only, or after another separator: ``a "b"`` is a text with quotes in it.
+    A quote opens only at the beginning of a piece or after another separator: ``a "b"`` is text that contains quotes.
 
     >>> split_words('x="a,b",y=2', ","), split_words('"a+b"+c', "+")
     (['x="a,b"', 'y=2'], ['"a+b"', 'c'])
@@ -45,13 +45,13 @@ def split_words(text: str, separator: str) -> list[str]:
 
 
 def is_quoted(piece: str) -> bool:
-    """Does the piece stand in quotes?"""
+    """True if the piece is quoted."""
     found = piece.strip()
     return len(found) > 1 and found[0] == found[-1] == '"'
 
 
 def unquoted(piece: str) -> str:
-    """The text that a piece stands for: without its quotes, or without the blanks around it.
+    """The text of a piece, without its quotes or surrounding blanks.
 
     >>> unquoted(' "the ""b"" one"'), unquoted(" age ")
     ('the "b" one', 'age')

@@ -118,7 +118,7 @@ def test_a_value_that_no_hierarchy_knows(file):
     with pytest.raises(InputError) as raised:
         Hierarchy.read(path, key="job").ladder("job", ["cook", "pilot"])
     assert str(raised.value) == (
-        f"key 'job' has the value 'pilot', which the hierarchy {path} does not know; add a row for it."
+        f"key 'job' has the value 'pilot', which is not in the hierarchy {path}; add a row for it."
     )
     with pytest.raises(InputError, match="key 'job' has the value 'cook', which no interval holds"):
         Intervals.of(10).ladder("job", [1, "cook"])
@@ -202,7 +202,7 @@ class TestHierarchies:
         assert given == Hierarchies.of(folder)
 
     def test_mistakes(self, tmp_path, file, people):
-        with pytest.raises(InputError, match="holds no hierarchy; give it a CSV file per key"):
+        with pytest.raises(InputError, match="has no hierarchy; put a CSV file for each key"):
             Hierarchies.of(tmp_path)
         file("x;y\n", "unrelated.csv")
         with pytest.raises(InputError, match="hierarchy for 'unrelated', which is not a key"):

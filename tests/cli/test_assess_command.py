@@ -41,9 +41,30 @@ def test_json_holds_the_summary(
     told = json.loads(capsys.readouterr().out)
     people = eq.read(file, confidential="pay", keys=["age", "sex"])
     expected = eq.assess(people, eq.Sampling(0.5), known=["sex"], seed=4, eps=[0, 10]).summary
-    assert told["per_record"]["area"] == pytest.approx(expected["per_record"]["area"])
-    assert told["per_record"]["true_hit"]["10.0"] == expected["per_record"]["true_hit"][10.0]
-    assert (told["known"], told["seed"], told["technique"]) == (["sex"], 4, "sampling:fraction=0.5")
+    summary = told["summary"]
+    assert summary["per_record"]["area"] == pytest.approx(expected["per_record"]["area"])
+    assert summary["per_record"]["true_hit"]["10.0"] == expected["per_record"]["true_hit"][10.0]
+    assert (summary["known"], told["seed"], summary["technique"]) == (["sex"], 4, "sampling:fraction=0.5")
+
+
+def test_json_is_that_of_the_report(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [
+        "--confidential",
+        "pay",
+        "--keys",
+        "age,sex",
+        "--unit",
+        "K",
+        "--technique",
+        "sampling:fraction=0.5",
+    ]
+    assert run(monkeypatch, "assess", file, *options, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    page, facts = tmp_path / "page.html", tmp_path / "facts.json"
+    assert run(monkeypatch, "report", file, *options, "--out", page, "--json", facts) == 0
+    assert told == json.loads(facts.read_text())
 
 
 def test_the_tables_name_classes_keys_and_directions(

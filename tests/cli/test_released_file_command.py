@@ -44,8 +44,9 @@ def test_json_is_what_python_says(matching, files, monkeypatch, capsys):
     people = eq.read("people.csv", confidential="pay", keys=["age", "sex"])
     technique = eq.ReleasedFile("released.csv", matching=matching or "exact")
     expected = eq.assess(people, technique, known=["age", "sex"], eps=[0, 20], control="control.csv").summary
-    assert told["technique"] == technique.notation
+    assert told["technique"]["notation"] == technique.notation
     assert told["notes"] == technique.release(people).notes(["age", "sex"])
+    told = told["summary"]
     assert told["per_record"]["h0"] == pytest.approx(expected["per_record"]["h0"])
     assert told["control"]["surprise"] == pytest.approx(expected["control"]["surprise"])
     assert told["control"]["beyond"]["true_hit"]["20.0"] == pytest.approx(

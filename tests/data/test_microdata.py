@@ -68,7 +68,7 @@ def test_with_no_key_known_there_is_one_class_and_no_column() -> None:
         assert list(everyone.keys.columns) == []
     relation = Microdata(duckdb.from_arrow(table), confidential="salary", keys=["sex"]).classes([])
     assert len(relation) == 1
-    with pytest.raises(InputError, match="know a key"):
+    with pytest.raises(InputError, match="name a known key"):
         _ = relation.keys
 
 

@@ -26,7 +26,7 @@ def refusal(path: Path, **options: object) -> str:
     [
         (b"age,salary\n1,2\n3,4,5\n", "line 3 has 3 fields, but the header has 2"),
         (b'age,salary\n"two\nlines",2\n\n3\n', "line 5 has 1 field, but the header has 2"),
-        (b'age,salary\n1,2\n3,"4\n5,6\n', "opened in the record that begins on line 3 is not closed"),
+        (b'age,salary\n1,2\n3,"4\n5,6\n', "a quote in the record that begins on line 3 is not closed"),
         (b'age,salary\n1,2\n3,"4"x\n', "record that begins on line 3 is followed by more text"),
         (b'age,salary\n1,"2" \n3,4,5\n', "line 3 has 3 fields"),
         (b'"age,salary\n1,2\n', "a quote in its header is not closed"),
@@ -87,7 +87,7 @@ def test_a_damaged_gzip_file(damage: str, tmp_path: Path) -> None:
     path.write_bytes(whole)
     assert len(read(path, confidential="salary", keys=["age"])) == 5000
     path.write_bytes(broken[damage])
-    assert "people.csv.gz cannot be read: it is damaged or cut short" in refusal(path)
+    assert "people.csv.gz cannot be read: it is damaged or truncated" in refusal(path)
 
 
 def test_a_gzip_file_under_another_name(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_the_column_is_the_callers_even_where_the_grid_is_not_sorted(kind: Calla
         ([1.0, NAN, 0.0], ("matrix row 1, column 1", "nan")),
         ([1.0, 0.0, INF], ("matrix row 1, column 2", "inf")),
         ([1.0, 0.0, 1e30], ("matrix row 1, column 2", "1e+30")),
-        ([0, 0, 0], ("matrix row 1", "nobody")),
+        ([0, 0, 0], ("matrix row 1", "zero counts")),
     ],
     ids=str,
 )

@@ -194,7 +194,7 @@ def test_bad_arguments_of_l_diversity(arguments: dict[str, Any], message: str) -
 def test_bad_distance_and_bad_people() -> None:
     with pytest.raises(InputError, match=r"distance is 'far'; it must be one of ordered, equal, tree\."):
         t_closeness(microdata([(0, 1)]), distance="far")
-    with pytest.raises(InputError, match=r"people is a list; make people of it with eq\.Microdata"):
+    with pytest.raises(InputError, match=r"people is a list; convert it with eq\.Microdata"):
         k_anonymity([1, 2])  # type: ignore[arg-type]
 
 

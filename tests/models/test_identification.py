@@ -160,5 +160,5 @@ def test_bad_arguments() -> None:
         journalist_risk(people, threshold=float("nan"))
     with pytest.raises(InputError, match=r"the population has no key 'b'; name it among its keys\."):
         marketer_risk(microdata([("F", "x", 1)]), population=people)
-    with pytest.raises(InputError, match=r"population is a list; make people of it"):
+    with pytest.raises(InputError, match=r"population is a list; convert it"):
         delta_presence(people, population=[1])  # type: ignore[arg-type]

@@ -131,7 +131,7 @@ def test_ranges_and_text_do_not_enter() -> None:
     ("change", "origins", "options", "sentence"),
     [
         ({}, (0, 1), {"distance": "cosine"}, "distance is 'cosine'; it must be one of squared, absolute"),
-        ({}, None, {}, "nobody can say which record"),
+        ({}, None, {}, "it is not known from which record"),
         ({"pay": ["low", "high"]}, (0, 1), {"known": []}, "no attribute holds differing numbers"),
         ({}, (0, 1), {"known": "age"}, "must be a list"),
     ],

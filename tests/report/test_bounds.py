@@ -85,7 +85,8 @@ def test_assess_json_holds_neither_end(
     told = json.loads(capsys.readouterr().out)
     for value in FORBIDDEN:
         assert min(abs(n - value) for n in numbers(told)) > 1e-6 * value
-    assert told["domain"]["exact"] is False
+    assert told["summary"]["domain"]["exact"] is False
+    assert "mean_entropy" not in told["summary"]["prior"]  # with the area it would tell the width
 
 
 @pytest.mark.parametrize("switch", [[], ["--record-values"]])

@@ -196,7 +196,9 @@ def test_data_and_roles(frame: pd.DataFrame) -> None:
     ]
     assert told["data"]["confidential"] == {
         "name": "pay",
+        "kind": "number",
         "unit": "",
+        "measured_in": "pay",
         "values": 5,
         "low": 10.0,
         "high": 50.0,

@@ -281,7 +281,7 @@ def test_every_key_is_known_unless_said_otherwise() -> None:
 
 
 def test_a_frame_is_not_people() -> None:
-    said = "people is a DataFrame; make people of it with eq.Microdata"
+    said = "people is a DataFrame; convert it with eq.Microdata"
     for call in (
         lambda: eq.assess(PEOPLE, eq.Unprotected()),
         lambda: eq.budget(PEOPLE),

@@ -123,7 +123,7 @@ def test_no_technique_no_toml_no_file(plan: Path, tmp_path: Path) -> None:
         ({"known_sizes": [1, 1]}, "known_sizes names a size twice"),
         ({"known_sizes": 2}, "known_sizes is 2"),
         ({"subsets": "age"}, "subsets is 'age'"),
-        ({"subsets": [["age"], ["age"]]}, "named twice"),
+        ({"subsets": [["age"], ["age"]]}, "repeats a key or a subset"),
     ],
 )
 def test_a_study_is_valid_from_birth(people: eq.Microdata, given: dict, said: str) -> None:

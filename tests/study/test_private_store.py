@@ -121,6 +121,7 @@ def test_json_prints_no_value(tmp_path: Path, frame: pd.DataFrame, environment: 
     assert json.loads(ran.stdout)["study"]["data"] == {
         "records": 4,
         "confidential": "salary",
+        "kind": "number",
         "keys": ["town"],
     }
     for value in (*SALARIES, "Ghent", "Namur"):
@@ -138,7 +139,8 @@ def test_an_old_store_is_to_be_removed(study: eq.Study, tmp_path: Path) -> None:
     before = (tmp_path / FILE).read_bytes()
     for use in (lambda: study.run(tmp_path, progress=False), lambda: eq.load_study(tmp_path)):
         with pytest.raises(
-            eq.InputError, match=r"made by an earlier equivoc, .*; remove it, and run the study again"
+            eq.InputError,
+            match=r"made by an earlier version of equivoc .*; remove it, and run the study again",
         ):
             use()
     assert (tmp_path / FILE).read_bytes() == before

@@ -101,7 +101,7 @@ def test_an_unfinished_study_can_be_read_and_gone_on_with(
     half = eq.load_study(tmp_path)
     assert not half.complete
     assert len(half.frame) == 3 * 4
-    with pytest.raises(KeyboardInterrupt, match="no store, so nothing is kept"):
+    with pytest.raises(KeyboardInterrupt, match="without a store, no result is kept"):
         study.run(progress=False)
     monkeypatch.undo()
     whole = study.run(tmp_path, progress=False)
@@ -220,6 +220,6 @@ def test_a_full_disk(plan: Path, environment: dict[str, str]) -> None:
     )
     assert ran.returncode == 2, ran.stderr
     assert ran.stderr.startswith("equivoc: the study folder")
-    assert "What was finished stays" in ran.stderr
+    assert "Finished cells stay" in ran.stderr
     assert "Traceback" not in ran.stderr
     assert 0 < len(eq.load_study(out).cells) < 240

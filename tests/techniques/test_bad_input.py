@@ -132,7 +132,7 @@ class TestKnown:
     @pytest.mark.parametrize("sizes", [{"min_size": 4}, {"min_size": -1}, {"min_size": 2, "max_size": 1}])
     def test_sizes_that_leave_nothing(self, people, technique, sizes):
         release = technique.release(people, 0)
-        with pytest.raises(InputError, match="leave nothing to count"):
+        with pytest.raises(InputError, match="leave no subset to count"):
             list(release.sweep(**sizes))
 
 

@@ -82,7 +82,7 @@ def named(techniques):
 
 @named([*ALL, eq.ReleasedFile("people.csv")])
 def test_a_frame_is_not_people(technique):
-    with pytest.raises(eq.InputError, match=r"people is a DataFrame; make people of it with eq\.Microdata"):
+    with pytest.raises(eq.InputError, match=r"people is a DataFrame; convert it with eq\.Microdata"):
         technique.release(pd.DataFrame({"sex": ["F"], "pay": [10]}), 0)
 
 

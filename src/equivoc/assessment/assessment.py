@@ -65,6 +65,11 @@ class Assessment(Reported):
     tolerance: float | None = None
     """To what relative gap areas are certified; None: those of classes with many values are estimated."""
 
+    @property
+    def attributes(self) -> dict[str, Assessment]:
+        """This assessment by its attribute's name, as `SeveralAssessments` has several."""
+        return {self.people.confidential: self}
+
     @cached_property
     def posteriors(self) -> Posteriors:
         """What the intruder believes of each class."""

@@ -86,6 +86,11 @@ def budget(
     check_people("people", people)
     names = people.known_keys(known)
     values = people.values
+    if not people.attribute.numeric:
+        raise InputError(
+            f"{people.confidential!r} holds categories: the privacy budget is shown for geometric noise, which needs "
+            "numbers."
+        )
     if len(values) == 1:
         raise InputError(f"{people.confidential!r} has one value only: there is nothing to protect.")
     spent = _checked(epsilons, len(values))
@@ -108,8 +113,8 @@ def budget(
 
 
 def can_be_budgeted(people: Microdata) -> bool:
-    """Has the confidential attribute enough values, and not too many?"""
-    return 1 < len(people.values) <= MOST_VALUES
+    """Is the confidential attribute a number with enough values, and not too many?"""
+    return people.attribute.numeric and 1 < len(people.values) <= MOST_VALUES
 
 
 def most_hit(values: int, epsilon: float, *, inside: int = 1) -> float:

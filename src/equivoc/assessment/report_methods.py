@@ -8,8 +8,35 @@ import directions names it and no other.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+
+class ReportedSeveral:
+    """A result about several attributes with ``facts``, and a ``report`` of each."""
+
+    def facts(self, *, units: Mapping[str, str] | None = None, record_values: bool = False) -> dict[str, Any]:
+        """What the reports say, by attribute, and what holds for all together: a plain dict that is ready for JSON.
+
+        ``units`` are those of the attributes, by name; ``record_values`` is that of an assessment's `facts`.
+        """
+        from equivoc.report.several_facts import several_facts
+
+        return several_facts(self, units=units, record_values=record_values)  # type: ignore[arg-type]
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        units: Mapping[str, str] | None = None,
+        record_values: bool = False,
+        date: str | None = None,
+    ) -> list[Path]:
+        """Write one page per attribute: ``report.html`` becomes ``report-salary.html``, and so on."""
+        from equivoc.report.page import write_reports
+
+        return write_reports(self, path, units=units, record_values=record_values, date=date)  # type: ignore[arg-type]
 
 
 class Reported:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from equivoc.assessment.assessment import Assessment, assess
 from equivoc.assessment.class_figures import class_figures
+from equivoc.assessment.report_methods import ReportedSeveral
 from equivoc.assessment.truth import of_records
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class SeveralAssessments:
+class SeveralAssessments(ReportedSeveral):
     """The risk to each of several confidential attributes, and to all of them together."""
 
     people: Microdata = field(repr=False)

@@ -69,6 +69,8 @@ def control_people(people: Microdata, control: Any) -> Microdata:
     try:
         if not isinstance(control, Microdata):
             return people.alike(control)
+        if control.several:
+            return control_people(people, control.of(people.confidential))
         if control.confidential != people.confidential:
             raise InputError(
                 f"its confidential column is {control.confidential!r}, not {people.confidential!r}"

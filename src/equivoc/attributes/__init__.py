@@ -1,1 +1,1 @@
-"""What a confidential attribute is: its kind, its domain, and what "close" means for its values."""
+"""Confidential attributes: their kinds, domains, and distances between values."""

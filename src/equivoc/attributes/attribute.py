@@ -1,4 +1,4 @@
-"""A confidential attribute as it is in a file: its domain, and the geometry that says what "close" means."""
+"""A confidential attribute of a file: its domain, and the geometry that defines distances between values."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ class Attribute:
     """The domain D: numbers, ascending; or labels."""
     geometry: Line | Nested = field(repr=False)
     unit: str = ""
-    """What a difference on the line is counted in; "" where unknown, or for a tree."""
+    """The unit of differences; "" if unknown, or for a tree."""
     domain_given: bool = False
-    """Did the caller state the domain? Otherwise it is the values that occur."""
+    """True if the caller gave the domain; otherwise it is the set of values that occur."""
     round_to: float | None = None
-    """What numbers were rounded to; None: nothing."""
+    """The step to which numbers were rounded; None: not rounded."""
 
     @property
     def numeric(self) -> bool:
-        """Are the values numbers?"""
+        """True if the values are numbers."""
         return self.kind == "number"
 
     @property
     def ordered(self) -> bool:
-        """Do the values have an order: numbers, or ordered categories?"""
+        """True if the values have an order: numbers or ordered categories."""
         return isinstance(self.geometry, Line)
 
     def places_of(self, other: Attribute) -> NDArray[np.float64]:
-        """Where the values of another file's attribute of this kind lie in this one's geometry; −1: nowhere."""
+        """Positions of the values of another file's attribute in this one's geometry; −1 if absent."""
         if self.numeric:
             return np.asarray(other.values, dtype=np.float64)
         at = {str(value): place for value, place in zip(self.values, self.geometry.positions, strict=True)}

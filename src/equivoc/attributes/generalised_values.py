@@ -1,4 +1,4 @@
-"""What a released value may be written as, besides itself: a range, a set, masked characters, anything at all."""
+"""Parses generalised values in released text: a range, a set, masked characters, or a suppressed value."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
 _QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|\Z)', re.DOTALL)
 _UNQUOTED = re.compile(r"([^,]*)(?=,|\Z)", re.DOTALL)
 MISSING = ("", "NA")
-"""What stands for a value that is not told."""
+"""Texts that mean a suppressed or missing value."""
 
 
 @dataclass(frozen=True)
 class Anything:
-    """Nothing is said: ``*``, ``NA``, an empty field."""
+    """A suppressed value, which can be anything: ``*``, ``NA``, an empty field."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Masked:
-    """A text of which each ``*`` hides one character: ``2*``, ``123**``."""
+    """Text in which each ``*`` hides one character: ``2*``, ``123**``."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Plain:
-    """A value that stands for itself."""
+    """An ordinary value, not generalised."""
 
     text: str
 
@@ -62,7 +62,7 @@ Meaning = Anything | Span | OneOf | Masked | Plain
 
 
 def meaning(text: str) -> Meaning | None:
-    """What a released text stands for, whatever the column; None for a range or a set that does not parse.
+    """The meaning of a released text; None for a range or set that does not parse.
 
     >>> meaning("[20,30)")
     Span(low=20.0, high=30.0, low_open=False, high_open=True)
@@ -90,7 +90,7 @@ def meaning(text: str) -> Meaning | None:
 
 
 def as_number(text: str) -> float | None:
-    """The number that a text is, if it is one; "inf" and "nan" are words."""
+    """The text as a number, or None; "inf" and "nan" are not numbers here."""
     return float(text) if _PLAIN_NUMBER.fullmatch(text) else None
 
 

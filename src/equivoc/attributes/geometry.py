@@ -1,4 +1,4 @@
-"""What "close" means for the values of an attribute: a distance on a line, or a common ancestor in a tree."""
+"""Distances between the values of an attribute: on a line, or by the lowest common ancestor in a tree."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Line:
 
     positions: Floats = field(repr=False)
     """Where each value of the domain lies, ascending."""
+    least_tolerance: float = 0.0
+    """No smaller one above 0 is asked for unless the caller does: 2 for ranks, one up or down."""
 
     @property
     def width(self) -> float:
@@ -35,8 +37,9 @@ class Line:
         return curves(self.positions, matrix, counts=counts, tolerance=tolerance)
 
     def default_tolerances(self) -> tuple[float, ...]:
-        """0, and a round number of about a tenth of the width."""
-        return 0.0, round_tolerance(self.width)
+        """0, and a round number of about a tenth of the width; 0 only, where that would be the whole width or more."""
+        further = max(round_tolerance(self.width), self.least_tolerance)
+        return (0.0, further) if further < self.width or not self.least_tolerance else (0.0,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +53,13 @@ class Nested:
     groups: NDArray[np.int64] = field(repr=False)
     """Heights × values: the number of each value's ancestor at each height; at height 0 itself, on top one for all."""
     names: tuple[str, ...] = ("value", "any")
-    """What each height is called."""
+    """The name of each height."""
     labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    """Of each height, how its ancestors are written; empty where nobody named them."""
+    """Labels of the ancestors at each height; empty if they have none."""
 
     @classmethod
     def flat(cls, size: int) -> Nested:
-        """No hierarchy: each value for itself, or all of them."""
+        """Without a hierarchy: single values, then all values in one group."""
         return cls(np.stack([np.arange(size), np.zeros(size, np.int64)]))
 
     @property
@@ -94,6 +97,6 @@ def round_tolerance(width: float) -> float:
     if width <= 0:
         return 0.0
     tenth = width / 10 * (1 + 1e-9)  # 0.1 · 3 is above 0.3 in binary, and 0.3 / 0.1 below 3
-    power = floor(log10(tenth)) + 1  # the logarithm may be a rounding error off: begin one step above
+    power = floor(log10(tenth)) + 1  # the logarithm may be off by a rounding error: start one step above
     steps = (float(f"{digit}e{power - down}") for down in range(3) for digit in (5, 2, 1))
     return next((step for step in steps if step <= tenth), 0.0)

@@ -1,4 +1,4 @@
-"""Hierarchies of a key's values: from the values, step by step, into fewer and larger groups, up to ``*``."""
+"""Generalisation hierarchies: each step groups a key's values into fewer and larger groups, up to ``*``."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from equivoc.files import check_readable
 
 SEPARATORS = (";", "\t", ",")
 HEADERS = ("value", "values")
-"""What the first cell of a header may say, besides the key's name."""
+"""Words that the first cell of a header may hold, besides the key's name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """One key's levels on their way up. Step 0 is the levels themselves; at the last step all are ``*``."""
+    """The generalisation steps of one key. Step 0 is the levels themselves; at the last step all are ``*``."""
 
     groups: tuple[NDArray[np.int64], ...]
     """At each step, the number of the group of every level."""
     labels: tuple[tuple[str | None, ...], ...]
-    """At each step, how each group is written; a null that is not generalised stays null."""
+    """At each step, the label of each group; a null that is not generalised stays null."""
 
     @classmethod
     def of(cls, levels: Sequence[Any], steps: Iterable[Sequence[str | None]]) -> Ladder:
-        """From what each level is written as at step 1, 2, …; ``*`` is added on top where it is not there yet.
+        """From the labels of each level at step 1, 2, …; a last step ``*`` is added if it is missing.
 
         >>> Ladder.of([20, 21, 35], [["20-29", "20-29", "30-39"]]).labels
         (('20', '21', '35'), ('20-29', '30-39'), ('*',))
@@ -69,12 +69,12 @@ class Hierarchy:
 
     rows: tuple[tuple[str, ...], ...]
     source: str = field(default="(no file)", compare=False)
-    """Where it comes from: how messages and the command line call it."""
+    """Its file or name, for messages and notations."""
     names: tuple[str, ...] = field(default=(), compare=False)
-    """What the levels above the values are called, from the lowest; empty where nobody named them."""
+    """Names of the levels above the values, from the lowest; empty if they have none."""
 
     lines: tuple[int, ...] = field(default=(), compare=False, repr=False)
-    """The line of the file that each row stands on; empty where there is no file."""
+    """The line of each row in the file; empty if there is no file."""
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -168,13 +168,13 @@ class Hierarchy:
         return cls(tuple(cells), source=source, names=tuple(columns)[1:])
 
     def level_names(self, top: int) -> tuple[str, ...]:
-        """What each height above the values is called, up to the root at height ``top``."""
+        """The name of each height above the values, up to the root at height ``top``."""
         given = len(self.rows[0]) - 1
         named = self.names if len(self.names) == given else tuple(f"level {i}" for i in range(1, given + 1))
         return (*named, "any")[:top] if len(named) < top else named[:top]
 
     def knows(self, levels: Sequence[Any]) -> list[bool]:
-        """Has each of these values a row?"""
+        """True if each of these values has a row."""
         return [self._row(level) is not None for level in levels]
 
     @cached_property
@@ -200,12 +200,12 @@ class Hierarchy:
             text, row = written(level), self._row(level)
             if row is None and text is not None:
                 raise InputError(
-                    f"key {key!r} has the value {text!r}, which the hierarchy {self.source} does not know; "
+                    f"key {key!r} has the value {text!r}, which is not in the hierarchy {self.source}; "
                     "add a row for it."
                 )
             rows.append(row)
         steps = range(1, len(self.rows[0]))
-        # A null stays null until the top, where there is nothing but one group.
+        # A null stays null below the top step, where all values are one group.
         return Ladder.of(
             levels, [_starred([None if row is None else row[step] for row in rows]) for step in steps]
         )
@@ -248,7 +248,7 @@ class Intervals:
         return "/".join(map(_plain, self.widths))
 
     def ladder(self, key: str, levels: Sequence[Any]) -> Ladder:
-        """The steps of these levels; InputError names the first value that is no number. A null stays null."""
+        """The steps of these levels; InputError names the first value that is not a number. A null stays null."""
         for level in levels:
             if not (level is None or is_number(level)):
                 raise InputError(
@@ -296,7 +296,7 @@ def _split(text: str, by: str) -> dict[int, tuple[str, ...]]:
 
 
 def _unevenness(rows: Iterable[tuple[str, ...]]) -> tuple[bool, int]:
-    """Least for the separator that cuts every row into as many cells, more than one."""
+    """Sort key: smallest for the separator that gives every row the same number of cells, more than one."""
     widths = {len(row) for row in rows}
     return max(widths, default=1) < 2, len(widths)
 

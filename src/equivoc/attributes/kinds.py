@@ -18,6 +18,7 @@ from equivoc.attributes.geometry import Line, Nested
 from equivoc.attributes.hierarchy import Hierarchy
 from equivoc.attributes.level_text import written
 from equivoc.attributes.numbers import Misfit
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Ordered(Kind):
         if strange.size:
             return Misfit(strange, "is not one of its levels", f"they are {', '.join(map(str, named))}")
         labels = _labels(named)
-        line = Line(np.arange(len(named), dtype=np.float64))
+        line = Line(np.arange(len(named), dtype=np.float64), least_tolerance=2.0)
         values = np.array(labels.to_pylist(), dtype=object)
         return Attribute(self.name, "ordered", labels, values, line, "ranks", True), places
 
@@ -233,7 +234,8 @@ class Bare(Kind):
             return found
         return found._replace(
             why="is not a number, while other values are",
-            advice="give numbers only, or say that it is a category: Categories(…)",
+            advice="give numbers only, or say that they are categories (Categories in Python, --categories in a "
+            "command)",
         )
 
     def _categories(self, levels: pa.Array, order: pa.Array | None) -> Placed | Misfit:
@@ -264,6 +266,44 @@ def as_kinds(
     if twice:
         raise InputError(f"{twice[0]!r} is named twice as confidential: name each attribute once")
     return tuple(found)
+
+
+def kinds_of(
+    names: Sequence[str],
+    *,
+    hierarchy: Mapping[str, Any] | None = None,
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    categories: Sequence[str] = (),
+    round_to: float | None = None,
+    domain: Iterable[float] | None = None,
+) -> list[Kind]:
+    """The kinds of the columns ``names``, as a command or a plan describes them.
+
+    ``hierarchy`` and ``ordered`` say by name which column is a `Tree` and which is `Ordered`, ``categories`` which hold
+    codes; of any other its values decide. ``round_to`` and ``domain`` are about the one that is none of these.
+
+    >>> kinds_of(["pay", "code"], categories=["code"], round_to=10)
+    [Bare(name='pay', round_to=10, domain=None), Categories(name='code')]
+    """
+    described: set[str] = set()
+    for what, given in (("hierarchy", hierarchy), ("ordered", ordered), ("categories", categories)):
+        for name in given or ():
+            if name not in names:
+                raise InputError(
+                    f"{what} is given for {name!r}, which is not confidential{did_you_mean(name, names)}"
+                )
+            if name in described:
+                raise InputError(f"{what} is given for {name!r}, whose kind was given before: give it once")
+            described.add(name)
+    kinds: dict[str, Kind] = {name: Tree(name, given) for name, given in (hierarchy or {}).items()}
+    kinds |= {name: Ordered(name, levels) for name, levels in (ordered or {}).items()}
+    kinds |= {name: Categories(name) for name in categories}
+    others = [name for name in names if name not in kinds]
+    if not (round_to is None and domain is None) and len(others) != 1:
+        what = "domain" if round_to is None else "round_to"
+        why = f"{' and '.join(others)} may be numbers" if others else f"none of {', '.join(names)} is one"
+        raise InputError(f"{what} is about one column of numbers, but {why}: give it with one such column")
+    return [kinds.get(name) or Bare(name, round_to=round_to, domain=domain) for name in names]
 
 
 def _text(level: Any) -> str:

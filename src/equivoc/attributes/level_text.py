@@ -1,4 +1,4 @@
-"""How values of a key are written where a released column has to be text: one value, a range, a set of values."""
+"""Key values as text in a released column: one value, a range, or a set."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 STAR = "*"
-"""What stands for any value."""
+"""Text for a suppressed value."""
 MISSING = "NA"
-"""What stands for a null within a set."""
+"""Text for a null within a set."""
 
 
 def is_number(level: Any) -> bool:
@@ -44,7 +44,9 @@ def written_range(levels: Sequence[Any], low: int, high: int) -> str | None:
     if is_number(levels[low]) and is_number(levels[high]):
         return f"[{written(levels[low])},{written(levels[high])}]"
     found = written_set(levels[low : high + 1])
-    while found in levels:  # one value is written like this set; a blank tells them apart and changes nothing
+    while (
+        found in levels
+    ):  # one level is itself written like this set; a blank makes the two different without changing the meaning
         found = "{ " + found[1:]
     return found
 
@@ -59,7 +61,7 @@ def written_set(levels: Sequence[Any]) -> str:
 
 
 def _element(level: Any) -> str:
-    """A member of a set; quoted as in CSV where it would be misread otherwise."""
+    """A member of a set; quoted as in CSV if it would be misread without."""
     text = written(level)
     if text is None:
         return MISSING

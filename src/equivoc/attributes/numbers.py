@@ -1,4 +1,4 @@
-"""The confidential attribute's numbers: read, rounded, and placed in their domain."""
+"""Numbers of the confidential attribute: parse, round, and locate them in the domain."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
-# Values this close (relatively) to a member of the domain, or to a half, are taken for it: 0.1 · 3 is not 0.3
+# Values this close (relatively) to a member of the domain, or to a half, count as equal to it: 0.1 · 3 is not 0.3
 # exactly.
 _CLOSE = 8 * np.finfo(np.float64).eps
 LONGEST_DOMAIN = 1_000_000
-"""More values than this are refused in a domain that the caller gives."""
+"""The most values that a given domain may have."""
 _DOMAIN = "a list of numbers, such as range(10, 260, 10)"
 
 
 class Misfit(NamedTuple):
-    """Levels that cannot be used, and why; whoever knows the rows says where they stand."""
+    """Levels that cannot be used, and the reason; the caller adds the row."""
 
     levels: NDArray[np.int64]
     why: str
@@ -38,7 +38,7 @@ class Misfit(NamedTuple):
 
 NO_NUMBER = "is not a number"
 
-# What a number looks like; "inf" and "nan" are words.
+# The format of a number; "inf" and "nan" are not numbers here.
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INFINITY = r"(?i)^[+-]?inf(inity)?$"
 # 1,5 and 1.234,50 and 1'000
@@ -46,9 +46,9 @@ _OTHER_WRITING = r"^[+-]?\d+([.,' ]\d+)+$"
 
 
 def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Floats | Misfit:
-    """The levels (none of them null) as finite floats, or those that are none.
+    """The levels (none of them null) as finite floats, or a Misfit with those that are not numbers.
 
-    Different numbers that are one float are refused, unless they are to be rounded to a ``step`` that is coarser.
+    Different numbers that become the same float are rejected, unless they are rounded to a coarser ``step``.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.array(["10", "x"]), name="salary")
@@ -69,7 +69,7 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
             return Misfit(infinite, "is infinite")
         words = _where(pc.invert(pc.match_substring_regex(texts, NUMBER)))
         if words.size:
-            # The row that is named is one of those with this reason.
+            # The message names a row with this reason.
             other = _where(pc.match_substring_regex(texts, _OTHER_WRITING))
             if other.size == words.size:
                 return Misfit(
@@ -84,13 +84,13 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
     numbers: Floats = pc.cast(levels, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
-        # A number can be written that no float holds.
+        # Text can hold a number too large for a float.
         return Misfit(infinite, "is infinite" if pa.types.is_floating(kind) else "is too large")
     return _merged(levels, numbers, step) or numbers + 0.0
 
 
 def _merged(levels: pa.Array, numbers: Floats, step: float | None) -> Misfit | None:
-    """The first of the levels that is another number than one before it, but the same float."""
+    """The first level that differs from an earlier one but becomes the same float."""
     import pyarrow as pa
 
     if pa.types.is_floating(levels.type) or np.unique(numbers).size == numbers.size:
@@ -109,7 +109,7 @@ def _merged(levels: pa.Array, numbers: Floats, step: float | None) -> Misfit | N
 def _equal(one: Any, other: Any) -> bool:
     try:
         return Decimal(one) == Decimal(other)
-    except InvalidOperation:  # an exponent beyond all bounds
+    except InvalidOperation:  # an exponent out of range
         return False
 
 
@@ -119,7 +119,7 @@ def _shortened(value: Any) -> str:
 
 
 def may_be_numbers(kind: pa.DataType) -> bool:
-    """Can a column of this type hold numbers: a numeric type, text, or nothing but nulls?"""
+    """True if a column of this type can hold numbers: a numeric type, text, or only nulls."""
     import pyarrow as pa
 
     types = pa.types
@@ -155,20 +155,20 @@ def round_half_up(numbers: Floats, step: float) -> Floats:
 
 
 def whole_steps(numbers: Floats, step: float, *, plus: float = 0.0) -> Floats:
-    """⌊number/step + plus⌋; a quotient that misses a whole number by rounding alone is taken for it."""
+    """⌊number/step + plus⌋; a quotient within rounding of a whole number counts as that number."""
     quotient = numbers / step
     return np.asarray(np.floor(quotient + plus + _CLOSE * np.maximum(np.abs(quotient), 1.0)))
 
 
 def multiples(steps: Floats, step: float) -> Floats:
-    """So many steps, as one writes them: 3 / 10 is 0.3, 3 · 0.1 is not."""
+    """``steps`` · ``step`` without the rounding error of decimals: 3 / 10 is 0.3, 3 · 0.1 is not."""
     inverse = round(1 / step) if step <= 1 else 0
     exact = inverse > 0 and abs(inverse * step - 1) < 1e-12
     return (steps / inverse if exact else steps * step) + 0.0
 
 
 def as_domain(domain: Iterable[Any]) -> Floats:
-    """The caller's domain, ascending and without repetitions; refused before it is taken to memory if too long."""
+    """The caller's domain, ascending and without repeats; too long a domain is rejected before it uses memory."""
     if isinstance(domain, (str, bytes, Mapping)):
         raise InputError(f"domain must be {_DOMAIN}, not {_shortened(repr(domain))}")
     try:
@@ -194,7 +194,7 @@ def as_domain(domain: Iterable[Any]) -> Floats:
 
 
 def even_domain(low: float, high: float, step: float, *, most: int = LONGEST_DOMAIN) -> Floats:
-    """The values from ``low`` to ``high`` in steps; what cannot be a domain is refused before it takes memory.
+    """The values from ``low`` to ``high`` in steps; an invalid domain is rejected before it uses memory.
 
     >>> even_domain(10, 50, 20)
     array([10., 30., 50.])
@@ -236,7 +236,7 @@ def nearest_places(numbers: Floats, domain: Floats) -> NDArray[np.int64]:
 
 
 def place(numbers: Floats, domain: Floats) -> NDArray[np.int32] | Misfit:
-    """Each number's position in the domain, or those that are not in it."""
+    """Each number's position in the domain, or a Misfit with those that are not in it."""
     at = nearest_places(numbers, domain)
     outside = np.flatnonzero(np.abs(domain[at] - numbers) > _CLOSE * np.abs(numbers))
     if outside.size:

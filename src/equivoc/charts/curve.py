@@ -1,4 +1,4 @@
-"""H(ε) as a picture: one description for notebook, PNG, SVG and page."""
+"""The chart of H(ε): one description for notebook, PNG, SVG and page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from equivoc.charts.drawing import drawable
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-"""Okabe and Ito's palette, told apart by colour-blind readers too."""
+"""Okabe and Ito's palette, which colour-blind readers can distinguish."""
 MOST_POINTS = 2000
 
 
@@ -30,7 +30,7 @@ class Steps(Protocol):
 
 
 def curve_chart(curves: Mapping[str, Steps], *, unit: str = "the values' unit") -> alt.Chart:
-    """Step lines of H(ε), one per named curve; the name is left out of the picture where there is one curve only."""
+    """Step lines of H(ε), one per named curve; a single curve is drawn without its name."""
     reach = max(c.eps_max for c in curves.values()) or 1.0
     rows: list[dict[str, float | str]] = []
     for name, c in curves.items():
@@ -73,11 +73,11 @@ def curve_chart(curves: Mapping[str, Steps], *, unit: str = "the values' unit") 
 
 
 def notebook_display(chart: alt.Chart) -> Any:
-    """The chart as a notebook shows it without asking anyone for anything: Vega-Lite for front ends that draw it
-    themselves, and a still picture for all others.
+    """The chart for a notebook, without network access: Vega-Lite for front ends that render it, and a static image
+    for all others.
 
-    Altair's default renderer loads its scripts from a content network and shows nothing offline; a renderer that the
-    caller has chosen is left to do its work.
+    Altair's default renderer loads its scripts from the network and shows nothing offline; a renderer chosen by the
+    caller is used unchanged.
     """
     if alt.renderers.active not in ("default", "html"):
         return chart._repr_mimebundle_()

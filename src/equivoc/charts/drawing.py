@@ -1,4 +1,4 @@
-"""Charts as files, drawn by Vega inside a JavaScript engine that ends the process where it lacks addresses."""
+"""Writes charts as files. Vega's JavaScript engine aborts the process if it cannot reserve enough addresses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equivoc.files import replacing
 from equivoc.plain_text import HIDDEN
 
 ADDRESSES_NEEDED = 72 << 30
-"""Bytes of addresses that the engine reserves at its start, with some to spare. It uses little of them as memory."""
+"""Bytes of address space that the engine reserves at its start, with a margin. It uses little of it as memory."""
 
 
 def check_drawing() -> None:
@@ -29,7 +29,7 @@ def check_drawing() -> None:
 
 
 def save_chart(chart: Any, path: Path) -> None:
-    """Draw an Altair chart into a .png or .svg file, whole or not at all."""
+    """Write an Altair chart to a .png or .svg file, completely or not at all."""
     check_drawing()
     png = path.suffix.lower() == ".png"
     with replacing(path) as temporary:

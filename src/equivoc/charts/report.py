@@ -1,4 +1,4 @@
-"""The facts as pictures: Altair charts, made from facts alone."""
+"""The charts of the report (Altair), made only from its facts."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ import altair as alt
 from equivoc.charts.budget import budget_chart
 from equivoc.charts.curve import COLOURS
 from equivoc.charts.drawing import drawable
-from equivoc.number_format import amount
 
 RELEASE, UNPROTECTED, PRIOR = "this release", "published as it is", "without the release"
 LINES = (RELEASE, PRIOR, UNPROTECTED)
 LINE_COLOURS = [COLOURS[0], COLOURS[2], COLOURS[1]]
 WIDTH = 748
 HALF = 335
-Chart = Any  # altair.Chart, LayerChart or HConcatChart: its own types say less
+Chart = Any  # altair.Chart, LayerChart or HConcatChart
 LONGEST = 40
 """Characters of a name in a chart's title."""
 
 
 def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
-    """The charts of an assessment by name; one that would be empty is left out."""
-    charts = {"curve": curve_figure(facts), "people": people_figure(facts)}
+    """The charts of an assessment by name; empty charts are left out."""
+    charts = {"people": people_figure(facts)}
+    if facts["curve"]["levels"]:
+        charts["curve"] = level_figure(facts)
+    elif facts["data"]["confidential"]["kind"] != "categories":  # for plain categories, H0 says everything
+        charts["curve"] = curve_figure(facts)
     if len(facts["knowledge"]["sizes"]) > 1:
         charts["knowledge"] = knowledge_figure(facts)
     if facts["contributions"]:
@@ -60,6 +63,34 @@ def curve_figure(facts: dict[str, Any]) -> Chart:
     )
 
 
+def level_figure(facts: dict[str, Any]) -> Chart:
+    """H of the average person at each level of the hierarchy: one step per level."""
+    curve = facts["curve"]
+    names = _distinct([drawable(name) for name in curve["levels"]])
+    rows = [
+        {"line": line, "level": name, "bits": bits}
+        for line, values in zip(LINES, (curve["release"], curve["prior"], curve["unprotected"]), strict=True)
+        for name, bits in zip(names, values, strict=True)
+    ]
+    axis = alt.Axis(labelAngle=0, labelLimit=WIDTH // len(names), grid=True)
+    return (
+        alt.Chart({"values": rows})
+        .mark_line(interpolate="step-after", strokeWidth=2.5, point=alt.OverlayMarkDef(size=45))
+        .encode(
+            x=alt.X("level:O", title="level of the hierarchy (right is coarser)", sort=names, axis=axis),
+            y=alt.Y("bits:Q", title="H, bits (higher is safer)"),
+            color=_line_colour(),
+            strokeDash=_line_dash(),
+            tooltip=[
+                alt.Tooltip("line:N", title="intruder with"),
+                alt.Tooltip("level:O", title="level"),
+                alt.Tooltip("bits:Q", title="H, bits", format=".3f"),
+            ],
+        )
+        .properties(width=WIDTH, height=300)
+    )
+
+
 def knowledge_figure(facts: dict[str, Any]) -> Chart:
     """H0 and area against the number of known keys."""
     area_unit = f"bits × {_unit(facts)}"
@@ -73,11 +104,13 @@ def knowledge_figure(facts: dict[str, Any]) -> Chart:
 def people_figure(facts: dict[str, Any]) -> Chart:
     """How many people have how much H0, and how high a hit rate."""
     people = facts["people"]
-    within = amount(people["hit_eps"] / 2)
-    close = f"within ±{within}" if people["hit_eps"] else "of the exact value"
     return alt.hconcat(
         _histogram(people["h0"], "H0, bits (left is riskier)", COLOURS[0]),
-        _histogram(people["hit"], f"hit rate {close} (right is riskier)", COLOURS[1]),
+        _histogram(
+            people["hit"],
+            f"hit rate, {drawable(people['hit_close'])} (right is riskier)",
+            COLOURS[1],
+        ),
         spacing=28,
     )
 
@@ -163,9 +196,14 @@ def _line_colour() -> alt.Color:
 
 
 def _line_dash() -> alt.StrokeDash:
-    """Told apart without colour too."""
+    """Dash patterns, so that lines can be distinguished without colour."""
     scale = alt.Scale(domain=list(LINES), range=[[1, 0], [2, 3], [8, 4]])
     return alt.StrokeDash("line:N", title=None, scale=scale)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names, numbered where one occurs twice."""
+    return [name if names.count(name) == 1 else f"{name} ({at})" for at, name in enumerate(names)]
 
 
 def _whole_numbers(sizes: list[dict[str, Any]]) -> alt.Axis:
@@ -173,7 +211,7 @@ def _whole_numbers(sizes: list[dict[str, Any]]) -> alt.Axis:
 
 
 def _unit(facts: dict[str, Any]) -> str:
-    """What the confidential attribute is measured in."""
+    """The unit of the confidential attribute."""
     confidential = facts["data"]["confidential"]
-    text = drawable(confidential["unit"] or confidential["name"])
+    text = drawable(confidential["measured_in"])
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

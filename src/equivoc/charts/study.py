@@ -19,17 +19,17 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 WIDTH, HEIGHT = 260, 190
 TECHNIQUES_PER_ROW = 3
 LEGEND_LETTERS = 48
-"""What fits side by side below a panel; parameters that are longer stand below each other."""
+"""The most characters of a horizontal legend; longer legends are vertical."""
 
 
-def study_chart(summary: pd.DataFrame, *, confidential: str, per: str = "class") -> alt.ConcatChart:
+def study_chart(summary: pd.DataFrame, *, area_unit: str, per: str = "class") -> alt.ConcatChart:
     """The figure from a study's summary; ``per`` "class" or "record" chooses the averages."""
     if per not in ("class", "record"):
         raise InputError(f"per is {per!r}; choose class or record.")
     suffix, counted = ("", "each class counts once") if per == "class" else ("_record", "a random person's")
     titles = {
         f"h0{suffix}": ["H0, bits", "(higher is safer)"],
-        f"area{suffix}": [f"area A, bits × unit of {drawable(confidential)}", "(higher is safer)"],
+        f"area{suffix}": [f"area A, bits × {drawable(area_unit)}", "(higher is safer)"],
     }
     summary = summary.assign(
         technique=summary["technique"].map(drawable), parameters=summary["parameters"].map(drawable)

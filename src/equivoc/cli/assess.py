@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
+from equivoc.cli.kind_options import attribute_units
 from equivoc.cli.people_options import AssessmentOptions, EscapeOption, with_options
 from equivoc.cli.waiting import waiting
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
-from equivoc.files import check_outputs, new_folder, replacing
+from equivoc.files import check_outputs, new_folder, one_each, replacing
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
+    from equivoc.assessment.several import SeveralAssessments
 
 
 @with_options(AssessmentOptions)
@@ -38,61 +40,55 @@ def assess(
 
     Example: equivoc assess people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
+    from equivoc.report.several_facts import one_or_several_facts
+
     if file_format not in ("csv", "parquet"):
         raise InputError(f"--format {file_format}: choose csv or parquet.")
-    written = [] if out is None else _outputs(out, file_format)
+    written = [] if out is None else _outputs(out, file_format, options.attributes())
     if out is not None:
         check_outputs(written, inputs=options.inputs(), folder=out)
         check_drawing()
     with waiting("assessing"):
         result = options.assessment()
-        told = _told(result)
+        units = attribute_units(options.unit, result.people.attributes)
+        # Computed here, where the terminal says that it is at work.
+        told = one_or_several_facts(result, units, record_values=record_values) if as_json else result.summary
         if out is not None:
             check_outputs(written, inputs=options.inputs(), folder=out)
-            written = _write(result, out, written, escape=escape)
+            written = _write(result, out, file_format, escape=escape)
     if as_json:
-        print(json.dumps({**told, "seed": options.seed}, indent=2))
+        print(json.dumps(told, indent=2, allow_nan=False))
         return
-    from equivoc.cli.assess_tables import print_assessment
+    from equivoc.cli.assess_tables import print_assessments
 
-    print_assessment(result, unit=options.unit, record_values=record_values, written=written)
-
-
-def _told(result: Assessment) -> dict[str, Any]:
-    """The summary as it may be handed over: the least and the greatest person's values are not in it."""
-    from equivoc.report.bounds import shown_bounds
-
-    bounds = shown_bounds(result.people)
-    return {
-        **result.summary,
-        "domain": {
-            "values": len(result.people.values),
-            "low": None if bounds is None else bounds.low,
-            "high": None if bounds is None else bounds.high,
-            "exact": bounds is not None and bounds.exact,
-        },
-        "dropped": result.people.dropped,
-        "notes": result.release.notes(result.known),
-    }
+    print_assessments(result, units, record_values=record_values, written=written)
 
 
-def _outputs(folder: Path, file_format: str) -> list[Path]:
-    return [
-        folder / name for name in (f"classes.{file_format}", f"records.{file_format}", "contributions.png")
-    ]
+def _outputs(folder: Path, file_format: str, attributes: list[str]) -> list[Path]:
+    """All that may be written: the classes of each attribute, the records, each attribute's picture."""
+    classes = one_each(folder / f"classes.{file_format}", attributes).values()
+    pictures = one_each(folder / "contributions.png", attributes).values()
+    return [*classes, folder / f"records.{file_format}", *pictures]
 
 
-def _write(result: Assessment, folder: Path, outputs: list[Path], *, escape: bool) -> list[Path]:
-    """Classes and records, which are about single persons, for the owner's eyes only; the picture for anyone's."""
+def _write(
+    result: Assessment | SeveralAssessments, folder: Path, file_format: str, *, escape: bool
+) -> list[Path]:
+    """Classes and records, which are about single persons, for the owner's eyes only; the pictures for anyone's."""
     new_folder(folder)
-    *tables, picture = outputs
-    for path, frame in zip(tables, (result.classes, result.records), strict=True):
+    results = result.attributes
+    outputs = _outputs(folder, file_format, list(results))
+    tables, pictures = outputs[: len(results) + 1], outputs[len(results) + 1 :]
+    frames = [*(each.classes for each in results.values()), result.records]
+    for path, frame in zip(tables, frames, strict=True):
         if path.suffix == ".csv":
             write_csv(frame, path, escape=escape, private=True)
         else:
             with replacing(path, private=True) as temporary:
                 frame.to_parquet(temporary, index=False)
-    if not (result.known and "contributions" in result.summary):
-        return tables
-    save_chart(result.plot_contributions(), picture)
-    return outputs
+    drawn = []
+    for path, each in zip(pictures, results.values(), strict=True):
+        if each.known and "contributions" in each.summary:
+            save_chart(each.plot_contributions(), path)
+            drawn.append(path)
+    return [*tables, *drawn]

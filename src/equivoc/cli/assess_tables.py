@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from equivoc.assessment.several import SeveralAssessments
+from equivoc.attributes.words import closeness, measured_in
 from equivoc.cli.terminal import Terminal
-from equivoc.number_format import amount, bits, counted, figure, probability
+from equivoc.number_format import bits, counted, figure, probability
 from equivoc.report.riskiest import riskiest_classes
+from equivoc.report.several_facts import together_facts, together_value
+from equivoc.report.wording import estimates_sentence
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -17,9 +22,39 @@ if TYPE_CHECKING:
 RISKIEST = 8
 
 
-def print_assessment(result: Assessment, *, unit: str, record_values: bool, written: list[Path]) -> None:
+def print_assessments(
+    result: Assessment | SeveralAssessments,
+    units: Mapping[str, str],
+    *,
+    record_values: bool,
+    written: list[Path],
+) -> None:
+    """What was found for each attribute, what holds for several together, and which files were written."""
+    terminal = Terminal()
+    for name, each in result.attributes.items():
+        if len(result.attributes) > 1:
+            terminal.say(f"── {name} ──")
+        _assessment(terminal, each, unit=units[name], record_values=record_values)
+    if isinstance(result, SeveralAssessments):
+        _together(terminal, result, units)
+    for path in written:
+        terminal.say(f"written: {path}")
+
+
+def _together(terminal: Terminal, result: SeveralAssessments, units: Mapping[str, str]) -> None:
+    told = together_facts(result, units)
+    terminal.say("── together ──")
+    for f in told["figures"]:
+        terminal.say(
+            f"{f['label']}: {together_value(f)} ({f['unit']}; {f['safer']} is safer): {f['meaning']}."
+        )
+    if told["why_not"]:
+        terminal.say(f"Not all can be told of the attributes together: {told['why_not']}")
+
+
+def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_values: bool) -> None:
     """The figures beside their baselines, the riskiest classes, the keys' contributions, and what they mean."""
-    terminal, summary = Terminal(), result.summary
+    summary = result.summary
     knowing = ", ".join(result.known) or "nothing"
     terminal.say(
         f"{counted(summary['records'], 'record')}; {result.technique}; an intruder who knows {knowing} "
@@ -29,13 +64,13 @@ def print_assessment(result: Assessment, *, unit: str, record_values: bool, writ
         terminal.say(f"{counted(result.people.dropped, 'row')} without a confidential value were left out.")
     for note in result.release.notes(result.known):
         terminal.say(note)
-    _figures(terminal, summary, unit or result.people.confidential)
+    _figures(terminal, summary, measured_in(result.people.attribute, unit))
+    if summary["estimates"]:
+        terminal.say(estimates_sentence(summary["estimates"]))
     _riskiest(terminal, result, unit, record_values=record_values)
     if summary.get("contributions"):
         _contributions(terminal, summary["contributions"])
     _sentences(terminal, result, unit)
-    for path in written:
-        terminal.say(f"written: {path}")
 
 
 def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
@@ -64,9 +99,9 @@ def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
 
 
 def _riskiest(terminal: Terminal, result: Assessment, unit: str, *, record_values: bool) -> None:
-    found = riskiest_classes(result, RISKIEST, record_values=record_values)
+    found = riskiest_classes(result, RISKIEST, record_values=record_values, unit=unit)
     known, fewest, withheld = result.known, found["fewest_people"], found["withheld"]
-    hits = [f"hit within ±{amount(e / 2, unit)}" if e else "exact hit" for e in found["eps"]]
+    hits = [f"hit, {close}" for close in found["close"]]
     rows = [
         (
             *("(missing)" if value is None else str(value) for value in row["keys"] or ["everyone"]),
@@ -102,24 +137,25 @@ def _contributions(terminal: Terminal, contributed: dict[str, float]) -> None:
 def _sentences(terminal: Terminal, result: Assessment, unit: str) -> None:
     summary, name = result.summary, result.people.confidential
     record = summary["per_record"]
+    close = {e: closeness(result.people.attribute, e, unit).label for e in result.eps}
     for e in result.eps:
         terminal.say(
-            f"Her best guess of a random person's {name} is {_close(e, unit)} right with probability "
+            f"Her best guess of a random person's {name} is {close[e]} with probability "
             f"{probability(record['hit'][e]['mean'])} by her own belief, {probability(record['true_hit'][e])} in truth "
             f"(without the release {probability(summary['prior']['hit'][e])})."
         )
     if "control" in summary:
-        _control(terminal, summary["control"], unit)
+        _control(terminal, summary["control"], close)
     largest = int(np.max(result.posteriors.sizes))
     alone = float(np.sum(result.posteriors.sizes == 1) / len(result.people))
     terminal.say(f"{alone:.1%} of the people are alone in their class; the largest class has {largest:,}.")
 
 
-def _control(terminal: Terminal, control: dict[str, Any], unit: str) -> None:
+def _control(terminal: Terminal, control: dict[str, Any], close: Mapping[float, str]) -> None:
     of_people, further = control["people"], control["beyond"]
     for e, hit in control["true_hit"].items():
         terminal.say(
-            f"Of {control['records']:,} people who were not in the data it is {_close(e, unit)} right for "
+            f"Of {control['records']:,} people who were not in the data it is {close[e]} for "
             f"{probability(hit)}, of those in it for {probability(of_people['true_hit'][e])}."
         )
     terminal.say(
@@ -127,7 +163,3 @@ def _control(terminal: Terminal, control: dict[str, Any], unit: str) -> None:
         f"{bits(control['surprise'])} for the others: {bits(further['surprise'])} are learnt beyond what is learnt of "
         "anyone."
     )
-
-
-def _close(e: float, unit: str) -> str:
-    return f"within ±{amount(e / 2, unit)}" if e else "exactly"

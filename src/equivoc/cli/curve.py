@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.people_options import numbers
 from equivoc.cli.waiting import waiting
+from equivoc.cli.words import numbers
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, check_readable
 from equivoc.number_format import bits, exact, figure, probability

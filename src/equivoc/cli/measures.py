@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from equivoc.cli.kind_options import one_attribute
 from equivoc.cli.people_options import ReleaseOptions, with_options
 from equivoc.cli.waiting import waiting
 
@@ -26,6 +27,7 @@ def measures(
     """
     from equivoc.models.measures import measure_rows
 
+    one_attribute("equivoc measures", options.attributes())
     chosen = options.chosen()
     with waiting("measuring"):
         people = options.read()

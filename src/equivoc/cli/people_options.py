@@ -6,25 +6,27 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equivoc.cli.kind_options import (
+    asked_tolerances,
+    category_names,
+    hierarchy_files,
+    ordered_levels,
+)
 from equivoc.cli.technique_files import technique_files
+from equivoc.cli.words import NOTHING, domain_values, names
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
+    from equivoc.assessment.several import SeveralAssessments
+    from equivoc.attributes.kinds import Kind
     from equivoc.data.microdata import Microdata
     from equivoc.techniques.technique import Technique
-
-NOTHING = "none"
-"""What ``--known`` says for an intruder who knows no key, unless a key has that name."""
-LONGEST_QUOTED = 40
-"""Characters of a caller's word that a message repeats."""
-
 
 EscapeOption = Annotated[
     bool,
@@ -39,7 +41,10 @@ class ReleaseOptions:
     """A file of people, and what was released of it, as the options of a command describe them."""
 
     people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
-    confidential: Annotated[str, typer.Option(help="The confidential column (numbers).")]
+    confidential: Annotated[
+        str,
+        typer.Option(help="The confidential column: numbers or categories; several are separated by commas."),
+    ]
     keys: Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
     technique: Annotated[
         str | None, typer.Option(help="Such as unprotected (default), sampling:fraction=0.1.")
@@ -70,6 +75,22 @@ class ReleaseOptions:
     round_to: Annotated[
         float | None, typer.Option(help="Round confidential values to the nearest multiple.")
     ] = None
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The hierarchy of a confidential column of categories: disease=disease.csv. Repeatable."
+        ),
+    ] = None
+    ordered: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The levels of a confidential column, lowest first: severity=mild,moderate,severe. Repeatable."
+        ),
+    ] = None
+    categories: Annotated[
+        list[str] | None,
+        typer.Option(help="Confidential columns whose numbers are codes, separated by commas."),
+    ] = None
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
 
@@ -88,18 +109,34 @@ class ReleaseOptions:
             raise InputError("--technique and --release are both given: give the one that is to be assessed.")
         return ReleasedFile(self.release, matching="exact" if self.matching is None else self.matching)
 
+    def attributes(self) -> list[str]:
+        """The names of the confidential columns."""
+        return names("--confidential", self.confidential)
+
+    def kinds(self, *, domain: list[float] | None) -> list[Kind]:
+        """The confidential columns, and what kind of values each holds."""
+        from equivoc.attributes.kinds import kinds_of
+
+        return kinds_of(
+            self.attributes(),
+            hierarchy=hierarchy_files(self.hierarchy),
+            ordered=ordered_levels(self.ordered),
+            categories=category_names(self.categories),
+            round_to=self.round_to,
+            domain=domain,
+        )
+
     def read(self, *, control: Path | None = None) -> Microdata:
         """The people; or others, in a file of the same columns."""
         from equivoc.data.microdata import read
 
         if self.known is not None:  # a mistake in the words is told before a file is read
             names("--known", self.known)
+        domain = None if self.domain is None or control is not None else domain_values(self.domain)
         return read(
             self.people if control is None else control,
-            confidential=self.confidential,
+            confidential=self.kinds(domain=domain),
             keys=names("--keys", self.keys),
-            domain=None if self.domain is None or control is not None else domain_values(self.domain),
-            round_to=self.round_to,
             weights=self.weights if control is None else None,
             drop_missing=self.drop_missing,
         )
@@ -114,7 +151,7 @@ class ReleaseOptions:
 
     def inputs(self) -> list[Path]:
         """The files that are read, those that a technique names included; none of them may be written."""
-        found = [self.people, *technique_files(self.chosen())]
+        found = [self.people, *hierarchy_files(self.hierarchy).values(), *technique_files(self.chosen())]
         return found if self.release is None else [*found, self.release]
 
 
@@ -124,7 +161,17 @@ class AssessmentOptions(ReleaseOptions):
 
     eps: Annotated[
         str | None,
-        typer.Option(help="Tolerances for hit rates, in the confidential attribute's unit: 5,10."),
+        typer.Option(
+            help="Tolerances for hit rates, in the confidential attribute's unit: 5,10. Of several attributes by "
+            "name: salary=5,disease=1."
+        ),
+    ] = None
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            help="Certify areas to this relative gap, such as 0.01; otherwise those of classes with many values are "
+            "estimated."
+        ),
     ] = None
     control: Annotated[
         Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
@@ -136,16 +183,22 @@ class AssessmentOptions(ReleaseOptions):
         """The files that are read; none of them may be written."""
         return super().inputs() if self.control is None else [*super().inputs(), self.control]
 
-    def assessment(self) -> Assessment:
-        """The assessment; what is wrong with the words is said before a file is read."""
+    def assessment(self) -> Assessment | SeveralAssessments:
+        """The assessment of one attribute, or of several; a mistake in the words is told before a file is read."""
         from equivoc.assessment.assessment import assess
 
         chosen = self.chosen()
-        tolerances = None if self.eps is None else numbers("--eps", self.eps)
+        tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()
         others = None if self.control is None else self._others(self.control)
-        result: Assessment = assess(
-            people, chosen, known=self.asked(people), seed=self.seed, eps=tolerances, control=others
+        result: Assessment | SeveralAssessments = assess(
+            people,
+            chosen,
+            known=self.asked(people),
+            seed=self.seed,
+            eps=tolerances,
+            control=others,
+            tolerance=self.tolerance,
         )
         return result
 
@@ -173,49 +226,3 @@ def with_options(kind: type[ReleaseOptions]) -> Callable[[Callable[..., None]], 
         return told
 
     return decorate
-
-
-def names(option: str, text: str) -> list[str]:
-    """Names separated by commas; an empty one, as an unset shell variable leaves it, is a mistake."""
-    found = [name.strip() for name in text.split(",")]
-    if not any(found):
-        raise InputError(
-            f"{option} is empty; name at least one column"
-            + (
-                f", or say {option} {NOTHING} for an intruder who knows no key."
-                if option == "--known"
-                else "."
-            )
-        )
-    if not all(found):
-        raise InputError(f"{option} {text}: the name at position {found.index('')} is empty.")
-    return found
-
-
-def numbers(option: str, text: str) -> list[float]:
-    """Finite numbers separated by commas."""
-    found = []
-    for position, item in enumerate(text.split(",")):
-        written = item.strip()
-        shown = written if len(written) <= LONGEST_QUOTED else f"{written[:LONGEST_QUOTED]}…"
-        try:
-            number = float(written)
-        except ValueError:
-            raise InputError(f"{option}: {shown!r} at position {position} is not a number.") from None
-        if not isfinite(number):
-            raise InputError(f"{option}: {shown!r} at position {position} is not a finite number.")
-        found.append(number)
-    return found
-
-
-def domain_values(text: str) -> list[float]:
-    """``10:250:10`` or a list of values."""
-    if ":" not in text:
-        return numbers("--domain", text)
-    from equivoc.attributes.numbers import even_domain
-
-    parts = numbers("--domain", text.replace(":", ","))
-    if len(parts) != 3:
-        raise InputError(f"--domain {text}: give low:high:step with a step above 0, such as 10:250:10.")
-    low, high, step = parts
-    return list(even_domain(low, high, step))

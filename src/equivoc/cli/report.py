@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from equivoc.charts.drawing import check_drawing
+from equivoc.cli.kind_options import attribute_units
 from equivoc.cli.people_options import AssessmentOptions, with_options
 from equivoc.cli.waiting import waiting
-from equivoc.files import check_outputs, replacing
+from equivoc.files import check_outputs, one_each, replacing
 
 
 @with_options(AssessmentOptions)
@@ -36,31 +38,34 @@ def report(
 
     Example: equivoc report people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
-    outputs = [out] if json_file is None else [out, json_file]
+    pages = one_each(out, options.attributes())
+    outputs = [*pages.values(), *([] if json_file is None else [json_file])]
     check_outputs(outputs, inputs=options.inputs())
     check_drawing()
     with waiting("assessing and drawing"):
         result = options.assessment()
-        from equivoc.report.page import facts_of, render, write_page
+        from equivoc.report.page import render, write_page
+        from equivoc.report.several_facts import one_or_several_facts
 
-        facts = facts_of(
-            result,
-            unit=options.unit,
-            record_values=record_values,
-            title=title,
-            date=date,
-            budget=budget,
+        units = attribute_units(options.unit, result.people.attributes)
+        told = one_or_several_facts(
+            result, units, record_values=record_values, title=title, date=date, budget=budget
         )
-        page = render(facts)
+        by_attribute = told["attributes"] if len(pages) > 1 else dict.fromkeys(pages, told)
+        drawn = {pages[name]: render(facts) for name, facts in by_attribute.items()}
         check_outputs(outputs, inputs=options.inputs())
-        if json_file is None:
-            write_page(page, out)
-        else:
-            with replacing(json_file) as temporary:  # around the page: neither is written if one cannot be
-                temporary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-                write_page(page, out)
+        with ExitStack() as files:
+            if json_file is not None:  # around the pages: nothing is written if one cannot be
+                temporary = files.enter_context(replacing(json_file))
+                temporary.write_text(json.dumps(told, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+            for path, page in drawn.items():
+                write_page(page, path)
     from equivoc.cli.terminal import Terminal
 
     terminal = Terminal()
-    for sentence in (facts["verdict"]["headline"], facts["sentences"]["shown"], f"The report is in {out}."):
-        terminal.say(sentence)
+    for name, facts in by_attribute.items():
+        terminal.say(
+            facts["verdict"]["headline"] if len(pages) == 1 else f"{name}: {facts['verdict']['headline']}"
+        )
+        terminal.say(facts["sentences"]["shown"])
+        terminal.say(f"The report is in {pages[name]}.")

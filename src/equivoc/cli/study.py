@@ -55,7 +55,7 @@ def study(
     checked_kind(progress)
     try:
         read = read_plan(plan)
-        inputs = [plan, plan.parent / read.data["path"]]
+        inputs = [plan, plan.parent / read.data["path"], *read.hierarchies().values()]
         for technique in read.techniques:
             inputs += technique_files(technique)
         outputs = [out / name for name in (*FILES, STORE)]
@@ -116,7 +116,7 @@ def _print(done: StudyResult, written: dict[str, Path]) -> None:
     summary = done.summary()
     sizes = sorted({summary["known_size"].min(), summary["known_size"].max()})
     terminal.say(
-        f"Means, each class counting once; less is riskier. H0 in bits, A in bits × unit of {data['confidential']}."
+        f"Means, each class counting once; less is riskier. H0 in bits, A in bits × {done.area_unit}."
     )
     columns = [f"{measure}, {size} known" for measure in ("H0", "A") for size in sizes]
     rows = []

@@ -1,1 +1,1 @@
-"""People in a table: who is confidential about what, and how many share each combination of keys."""
+"""Microdata: a table of people with confidential attributes and keys, and counts of their equivalence classes."""

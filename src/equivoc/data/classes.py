@@ -1,4 +1,4 @@
-"""The groups of people whom an intruder cannot tell apart, and the confidential values that occur in each."""
+"""Equivalence classes: people with equal known keys, and the confidential values in each class."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """One class per combination of the known keys' values that occurs, in lexicographic order of levels.
+    """One class for each combination of known key values that occurs, in lexicographic order of levels.
 
     A null is a value like any other. With no known key there is one class: everyone.
     """
 
     known: tuple[str, ...]
-    """The keys that the intruder knows; the first sorts first."""
+    """The keys that the intruder knows; classes are sorted by the first key first."""
     people: Microdata = field(repr=False)
     cells: Cells | WideCells = field(repr=False)
 
@@ -50,7 +50,7 @@ class Classes:
         from scipy.sparse import csr_array
 
         starts, values, counts, sizes = self._split
-        # scipy wants one type for both index arrays.
+        # scipy needs the same type for both index arrays.
         indices = values.astype(starts.dtype, copy=False)
         matrix = csr_array((counts, indices, starts), shape=(sizes.size, self.cells.layout.span))
         matrix.has_sorted_indices = True

@@ -1,4 +1,4 @@
-"""Which key has which hierarchy: from a mapping, a folder of CSV files, or words such as ``age:5/10+zip:zip.csv``."""
+"""The hierarchy of each key: from a mapping, a folder of CSV files, or text such as ``age:5/10+zip:zip.csv``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTHS = re.compile(r"[\d.]+(/[\d.]+)*")
 
 @dataclass(frozen=True)
 class Hierarchies:
-    """Keys and their hierarchies. A key without one is either as it is or ``*``.
+    """Keys and their hierarchies. A key without one is either released unchanged or as ``*``.
 
     >>> print(Hierarchies.of({"age": (5, 10), "fare": 2.5}))
     age:5/10+fare:2.5
@@ -31,11 +31,11 @@ class Hierarchies:
     by_key: tuple[tuple[str, Hierarchy | Intervals], ...]
     """In the order of the keys' names."""
     folder: str = field(default="", compare=False)
-    """Where all of them were found; a file there whose name is no key's is left aside."""
+    """The folder that they come from; files in it that match no key are ignored."""
 
     @classmethod
     def of(cls, given: Any) -> Hierarchies:
-        """From what a caller gave; files are read now."""
+        """From the caller's argument; files are read immediately."""
         if isinstance(given, Hierarchies):
             return given
         if isinstance(given, Mapping):
@@ -60,7 +60,7 @@ class Hierarchies:
         files = sorted(folder.glob("*.csv"))
         if not files:
             raise InputError(
-                f"the folder {folder} holds no hierarchy; give it a CSV file per key, such as age.csv."
+                f"the folder {folder} has no hierarchy; put a CSV file for each key into it, such as age.csv."
             )
         return cls(tuple((file.stem, Hierarchy.read(file, key=file.stem)) for file in files), str(folder))
 
@@ -85,7 +85,7 @@ class Hierarchies:
 
 
 def hierarchies_beside(given: Any, folder: Path) -> Any:
-    """The same hierarchies; those that are files, and a folder of them, as seen from ``folder``.
+    """The same hierarchies, with relative paths of files and folders resolved from ``folder``.
 
     >>> hierarchies_beside("age:5/10+zip:zip.csv", Path("plans"))
     'age:5/10+zip:plans/zip.csv'

@@ -40,10 +40,10 @@ class Microdata:
     """One record per person: one or more confidential attributes, and keys that an intruder may know.
 
     ``source`` is a path (CSV with a header, Parquet), a pandas, polars or pyarrow table, or a DuckDB
-    relation; frames that come back are of that kind (a path: pandas). ``domain`` lists the values that the
+    relation; returned frames are of the same kind (for a path: pandas). ``domain`` lists the values that the
     confidential attribute can take; without it, those that occur. ``round_to`` first rounds each value to its
     nearest multiple (a half goes up). ``weights`` names a column of survey weights. A null key is a value of
-    its own; a null confidential value is refused, or its row left out with ``drop_missing=True``.
+    its own; a null confidential value is an error, or its row is left out with ``drop_missing=True``.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 41, 30], "salary": [12, 27, 9]})
@@ -69,7 +69,7 @@ class Microdata:
         names = [kind.name for kind in kinds]
         table = open_table(source)
         self.source = Path(source) if isinstance(source, (str, os.PathLike)) else None
-        """The file that the people were read from; None for a frame. Nothing may be written over it."""
+        """The file that the people were read from; None for a frame. No command may overwrite it."""
         self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights)
         self._kinds = kinds
         self._drop_missing = drop_missing
@@ -99,7 +99,7 @@ class Microdata:
         self._look_at(names[0] if len(names) == 1 else None)
 
     def _look_at(self, name: str | None) -> None:
-        """Make this attribute the one that all figures are about; None: several, none of them chosen."""
+        """Select the confidential attribute to measure; None: several, none selected."""
         self._current = name
         self._classes: dict[tuple[str, ...], Classes] = {}
         self._codes: NDArray[np.int32] | None = None
@@ -126,7 +126,7 @@ class Microdata:
 
     @property
     def together(self) -> Microdata:
-        """The same people with all confidential attributes as one: each combination that occurs is a category."""
+        """The same people with all confidential attributes combined: each combination that occurs is a category."""
         import pyarrow as pa
 
         if len(self._attributes) == 1:
@@ -155,12 +155,12 @@ class Microdata:
 
     @property
     def several(self) -> bool:
-        """Are there several confidential attributes, of which none was chosen?"""
+        """True if there are several confidential attributes and none is selected."""
         return self._current is None
 
     @property
     def attribute(self) -> Attribute:
-        """The confidential attribute; InputError where there are several and none was chosen."""
+        """The confidential attribute; InputError if there are several and none is selected."""
         if self._current is None:
             names = list(self._attributes)
             raise InputError(
@@ -192,21 +192,21 @@ class Microdata:
 
     @property
     def domain_given(self) -> bool:
-        """Was the domain given, rather than taken from the values that occur?"""
+        """True if the domain was given; otherwise it is the set of values that occur."""
         return self.attribute.domain_given
 
     @property
     def rounded(self) -> bool:
-        """Were the confidential values rounded?"""
+        """True if the confidential values were rounded."""
         return self.attribute.round_to is not None
 
     def alike(self, source: Any) -> Microdata:
-        """Other people in a table with the same columns, read the same way: roles, kinds, rounding, a stated domain."""
+        """Other people in a table with the same columns, read with the same roles, kinds, rounding and given domain."""
         kinds = [kind for kind in self._kinds if kind.name in self._attributes]
         return Microdata(source, confidential=kinds, keys=self._keys, drop_missing=self._drop_missing)
 
     def check_rounded_alike(self, others: Microdata) -> None:
-        """InputError unless the values of ``others`` are rounded as these people's are."""
+        """InputError unless the values of ``others`` have the same rounding."""
         step = self.attribute.round_to
         if step is None:
             return
@@ -225,7 +225,7 @@ class Microdata:
 
     @property
     def dropped(self) -> int:
-        """How many rows were left out for want of a confidential value."""
+        """How many rows were dropped because a confidential value was missing."""
         return self._records.dropped
 
     @property
@@ -256,7 +256,7 @@ class Microdata:
         return self._levels[name]
 
     def decode(self, name: str, codes: NDArray[np.integer[Any]]) -> pa.Array:
-        """The values behind codes of a key or of the confidential attribute; a negative code is null."""
+        """The values of codes of a key or of the confidential attribute; a negative code is null."""
         import pyarrow as pa
 
         chosen = pa.array(codes, mask=np.asarray(codes) < 0)
@@ -266,9 +266,9 @@ class Microdata:
         return self._records.levels(name).take(chosen)
 
     def like(self, columns: Mapping[str, Any]) -> Any:
-        """A frame of the kind that went in, from NumPy or Arrow columns (`decode` makes them from codes).
+        """A frame of the caller's kind, from NumPy or Arrow columns (`decode` makes them from codes).
 
-        Columns that have the name of one of ours get its type, as far as their values allow.
+        Columns with the name of an input column get its type if their values allow it.
         """
         import pyarrow as pa
 
@@ -280,7 +280,7 @@ class Microdata:
 
     @property
     def frame(self) -> Any:
-        """The columns with a role, after rounding, one row per record: a frame of the kind that went in."""
+        """The columns with a role, after rounding, one row per record, as a frame of the caller's kind."""
         columns: dict[str, Any] = {name: self.decode(name, self.key_codes(name)) for name in self._keys}
         for name in self._attributes:
             columns[name] = self.decode(name, self.of(name).codes)
@@ -341,7 +341,7 @@ class Microdata:
     ) -> Iterator[Classes]:
         """The classes for every subset of the keys with ``min_size`` to ``max_size`` members, finest first.
 
-        One pass over the data serves all of them (see `equivoc.data.counting.lattice`). Each subset comes once, its
+        All come from one pass over the data (see `equivoc.data.counting.lattice`). Each subset comes once, its
         keys in the order of ``.known``: those with most levels first. With ``values``, these codes are
         counted instead of the confidential ones.
         """
@@ -351,7 +351,7 @@ class Microdata:
             yield Classes(tuple(order[p] for p in positions), self, cells)
 
     def known_keys(self, known: Sequence[str] | None) -> tuple[str, ...]:
-        """The keys that ``known`` names, None being all of them; InputError where it names something else."""
+        """The keys in ``known`` (None: all); InputError if one of them is not a key."""
         if known is None:
             return self._keys
         if isinstance(known, str):
@@ -374,7 +374,7 @@ def check_people(name: str, given: object) -> None:
     """InputError unless ``given`` is Microdata."""
     if not isinstance(given, Microdata):
         raise InputError(
-            f"{name} is a {type(given).__name__}; make people of it with eq.Microdata(…, confidential=…, keys=[…])."
+            f"{name} is a {type(given).__name__}; convert it with eq.Microdata(…, confidential=…, keys=[…])."
         )
 
 

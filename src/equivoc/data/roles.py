@@ -1,4 +1,4 @@
-"""What the caller said of the columns, checked against what they hold."""
+"""Checks the roles of the columns (confidential, keys, weights) against the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from equivoc.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# How many row numbers a message names before it says "…".
+# The most row numbers in a message; "…" follows.
 _NAMED_ROWS = 5
 _LONGEST_VALUE = 60
 
@@ -35,7 +35,7 @@ def checked_roles(
         raise InputError(f"keys must be a list of column names, not {keys!r}: give [] for no keys")
     chosen = tuple(keys)
     names = table.names
-    # Columns without a name have no role, so there may be several.
+    # Several columns without a name are allowed: they have no role.
     repeated = sorted({str(name) for name in names if names.count(name) > 1 and name != ""})
     if repeated:
         raise InputError(f"the table has more than one column named {repeated[0]!r}: rename all but one")
@@ -90,7 +90,7 @@ def place_attribute(
 
 
 def _misfit(records: Records, name: str, misfit: numbers.Misfit) -> InputError:
-    """The first row that holds one of the misfits."""
+    """The error about the first row with an invalid value."""
     codes = records.codes(name)
     row = int(np.argmax(np.isin(codes, misfit.levels)))
     value = records.levels(name)[int(codes[row])].as_py()
@@ -101,12 +101,12 @@ def _misfit(records: Records, name: str, misfit: numbers.Misfit) -> InputError:
 
 
 def _lines(records: Records, rows: Sequence[int]) -> list[int]:
-    """The lines of the CSV file on which these records begin; [] if they come from elsewhere."""
+    """The lines of the CSV file on which these records begin; [] if they are not from a CSV file."""
     return records.file.lines(records.source_rows(rows)) if isinstance(records.file, CsvFile) else []
 
 
 def _place(records: Records, row: int) -> str:
-    """Where a record stands: its line in the file, or its row."""
+    """The place of a record: its line in the file, or its row."""
     lines = _lines(records, [row])
     if lines and records.file is not None:
         return f"on line {lines[0]} of {records.file.path.name},"
@@ -114,7 +114,7 @@ def _place(records: Records, row: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message: quoted if it is text, cut if it is long."""
+    """A value in a message: quoted if it is text, shortened if it is long."""
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
@@ -145,7 +145,7 @@ def checked_weights(records: Records, name: str) -> NDArray[np.float64]:
             f"{_place(records, int(wrong[0]))} the weights column {name!r} holds {held}: "
             "a weight must be a finite number, at least 0"
         )
-    # Sums of weights are divided by; Python's own floats overflow without a warning.
+    # Sums of weights are divisors; Python floats overflow without a warning.
     total = sum(weights.tolist())
     if not 0 < total < float("inf"):
         raise InputError(

@@ -1,4 +1,4 @@
-"""People to try things on: the shipped file, ACS-like people of any number, and your own Census file.
+"""Example data: the shipped file, ACS-like people of any number, and your own Census file.
 
 >>> import equivoc.datasets
 >>> equivoc.datasets.names()

@@ -1,4 +1,4 @@
-"""From the published figures to chances: who is how old, how educated, and works where."""
+"""Conditional probabilities of age, education, industry and occupation from the published figures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Chances:
 
 @cache
 def chances() -> Chances:
-    """All chances, worked out once."""
+    """All probabilities, computed once."""
     age = age_shares()
     education = education_by_age()
     joint = education_and_industry(age @ education)
@@ -108,7 +108,7 @@ def occupation_within(joint: Floats) -> Floats:
 
 
 def minutes_by_sex() -> Floats:
-    """One row per sex, one column per minute: round numbers stand out, as people report them."""
+    """One row per sex, one column per minute; round numbers are more frequent, as in surveys."""
     minutes = np.array(TRAVEL_TIME)
     weight = np.ones(minutes.size)
     for divisor, factor in sorted(figures.ROUND_MINUTES.items()):

@@ -1,7 +1,7 @@
 """Figures about workers in the United States, from which ACS-like people are drawn.
 
-Approximate and rounded, around 2019: they make people who are like the survey's, not equal to them. The tables to
-hold them against:
+Approximate and rounded, around 2019: people drawn from them resemble the survey's. The tables to
+compare them with:
 
 - age: BLS, Current Population Survey (CPS) annual averages, table 3
 - education by age: the same, table 7, and ACS table B23006
@@ -11,8 +11,8 @@ hold them against:
 - weekly earnings by education, by occupation, by sex: CPS annual averages, tables 37 and 39; "Education pays"
 - minutes to work: ACS tables B08303 and S0801
 
-What no table says is our judgement: education within industries, earnings at single ages, how much of a difference
-in earnings is due to education and how much to occupation, the spread, and the taste for round minutes.
+Not from any table but our judgement: education within industries, earnings at single ages, how much of a difference
+in earnings is due to education and how much to occupation, the spread, and the preference for round minutes.
 """
 
 from __future__ import annotations

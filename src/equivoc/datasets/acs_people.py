@@ -1,4 +1,4 @@
-"""ACS-like people of any number: drawn in pieces, each with random numbers of its own."""
+"""ACS-like people of any number, drawn in pieces, each with its own random stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Columns = dict[str, NDArray[np.int16]]
 
 PIECE = 1_000_000
-"""Rows that share random streams, one per column, derived from the seed and the piece's number."""
+"""Rows per piece: a piece has one random stream per column, derived from the seed and its number."""
 
 _BLOCK = 1 << 14  # rows worked on at a time: they fit in the processor's cache
 
@@ -127,7 +127,7 @@ def _fill(rows: Columns, streams: dict[str, np.random.Generator], fitted: Chance
     occupation = fitted.occupation.draw(workplace, uniforms["Occupation"])
     travel_time = fitted.travel_time.draw(sex, uniforms["Travel_time"])
     by_age, by_sex, by_education, by_occupation = fitted.earnings
-    # Only sums and comparisons from here on, so that the salary cannot depend on how a machine computes exp.
+    # Only sums and comparisons from here on, so that the salary does not depend on the machine's exp.
     earnings = by_age[age] + by_sex[sex] + by_education[education] + by_occupation[occupation]
     earnings += figures.SPREAD * streams["Salary"].standard_normal(size)
     rows["Salary"][:] = SALARY.start + SALARY.step * np.searchsorted(fitted.steps, earnings, side="right")

@@ -1,4 +1,4 @@
-"""Drawing levels with given chances, many at a time."""
+"""Draws levels with given probabilities (Walker's alias method)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True, eq=False)
 class Lottery:
-    """Chances of the levels 0, 1, …, one row per circumstance, ready for drawing (Walker's alias method).
+    """Probabilities of the levels 0, 1, …, one row per condition, as alias tables.
 
-    Each level has one ticket. A ticket keeps its level with the chance in ``keep``, else it becomes ``other``.
+    A uniformly drawn level is kept with the probability in ``keep``, otherwise replaced by the one in ``other``.
 
     >>> lottery = Lottery.of([[1, 0, 0], [0.2, 0.2, 0.6]])
     >>> lottery.draw(np.array([0, 0, 1, 1]), np.array([0.1, 0.9, 0.1, 0.9]))
@@ -20,13 +20,13 @@ class Lottery:
     """
 
     keep: NDArray[np.float64]
-    """One row per circumstance, one column per level."""
+    """One row per condition, one column per level."""
     other: NDArray[np.int64]
     """In the same shape."""
 
     @classmethod
     def of(cls, chances: ArrayLike) -> Lottery:
-        """From chances, or anything in proportion to them."""
+        """From probabilities, or weights proportional to them."""
         given = np.atleast_2d(np.asarray(chances, np.float64))
         levels = given.shape[1]
         shares = given / given.sum(axis=1, keepdims=True) * levels
@@ -46,7 +46,7 @@ class Lottery:
     def draw(
         self, circumstances: NDArray[np.integer] | int, uniforms: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """One level per uniform number in [0, 1), by the chances of its circumstance."""
+        """One level per uniform number in [0, 1), by the probabilities of its condition."""
         levels = self.keep.shape[1]
         scaled = uniforms * levels
         ticket = scaled.astype(np.int64)

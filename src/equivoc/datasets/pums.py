@@ -30,7 +30,7 @@ _LAST_YEAR_OF_16_LEVELS = 7
 def read_pums(path: str | os.PathLike[str], *, records: int | None = None, seed: int = 0) -> pd.DataFrame:
     """The people of a Census ACS PUMS person file who commute to paid work, in the paper's seven attributes.
 
-    ``path`` is a CSV file or the zip that the Census gives out (``csv_pil.zip``); when the zip holds several
+    ``path`` is a CSV file or the zip published by the Census (``csv_pil.zip``); when the zip holds several
     person files, all are read, in the order of their names. ``records`` keeps that many rows at random by
     ``seed``, in the file's order. All columns are whole numbers:
 
@@ -82,7 +82,7 @@ def read_pums(path: str | os.PathLike[str], *, records: int | None = None, seed:
 
 
 def _recode(file: PersonFile) -> dict[str, NDArray[np.int16]]:
-    """The seven attributes of every row; 0 where the file does not say, or says what has no place in them."""
+    """The seven attributes of every row; 0 if the value is missing or outside the domain."""
     raw = file.numbers(COLUMNS)
     return {
         "Salary": _salary(raw["WAGP"]),
@@ -113,12 +113,12 @@ def _salary(wages: NDArray[np.float64]) -> NDArray[np.int16]:
 
 
 def _within(domain: range, numbers: NDArray[np.float64]) -> NDArray[np.int16]:
-    """The numbers that belong to the domain, 0 for the others."""
+    """The numbers in the domain, 0 for the others."""
     return np.where(np.isin(numbers, np.array(domain)), numbers, 0).astype(np.int16)
 
 
 def _has_24_levels(name: str, levels: NDArray[np.float64]) -> bool:
-    """Whether SCHL has 24 levels: by a level that only these have, else by the year in the file's name."""
+    """True if SCHL has 24 levels: by a level above 16, else by the year in the file's name."""
     if np.any(levels > len(EDUCATION)):
         return True
     year = _NAMED_BY_YEAR.match(name)

@@ -129,6 +129,6 @@ def education_levels(levels: NDArray[np.float64], *, folded: bool) -> NDArray[np
 
 
 def _whole(numbers: NDArray[np.float64], *, below: int) -> NDArray[np.intp]:
-    """Whole numbers of 0 or more as they are, anything else as ``below``, which stands for none."""
+    """Whole numbers of 0 or more unchanged, anything else as ``below``, which means missing."""
     good = (numbers >= 0) & (numbers < below) & (np.floor(numbers) == numbers)
     return np.where(good, numbers, below).astype(np.intp)

@@ -1,4 +1,4 @@
-"""The columns of a Census person file as numbers, from a CSV file or the zip that the Census gives out."""
+"""The columns of a Census person file as numbers, from a CSV file or the zip published by the Census."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PersonFile:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """The file's bytes; what is wrong with them becomes one sentence."""
+        """The file's bytes; errors become an InputError."""
         with _one_sentence(self.path):
             if self.member is None:
                 with self.path.open("rb") as file:
@@ -67,7 +67,7 @@ class PersonFile:
         return [name.strip().upper() for name in names]
 
     def numbers(self, columns: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """The named columns of every row; what is blank or no number is NaN."""
+        """The named columns of every row; blanks and text are NaN."""
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
@@ -125,7 +125,7 @@ def _members(path: Path) -> list[PersonFile]:
             (
                 info
                 for info in archive.infolist()
-                # Some programs add a folder of hidden "._" doubles.
+                # Some programs add a folder of hidden "._" copies.
                 if info.filename.lower().endswith(".csv") and not Path(info.filename).name.startswith(".")
             ),
             key=lambda info: info.filename,
@@ -139,11 +139,11 @@ def _members(path: Path) -> list[PersonFile]:
 
 @contextmanager
 def _one_sentence(path: Path) -> Iterator[None]:
-    """What files and zips complain of, as the caller's mistake."""
+    """Turn errors of files and zips into InputError."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError) as broken:
-        raise InputError(f"{path} is a broken zip file ({str(broken).rstrip('.')}): fetch it again") from None
+        raise InputError(f"{path} is a broken zip file ({str(broken).rstrip('.')}): get a new copy") from None
     except NotImplementedError as unknown:
         raise InputError(f"{path} cannot be unpacked ({unknown}): unpack it first") from None
     except OSError as refused:

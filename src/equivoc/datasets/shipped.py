@@ -1,4 +1,4 @@
-"""The data that come with equivoc, by name."""
+"""The data sets shipped with equivoc, by name."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Roles:
     confidential: str
     """The confidential column."""
     round_to: float
-    """The confidential values' grid, in the column's own unit."""
+    """The rounding step of the confidential values, in the column's unit."""
     keys: tuple[str, ...]
     """What an intruder may know."""
 
 
-# The keys stand for the paper's six: age, sex, education, industry, occupation and (there) travel time.
+# The keys correspond to the paper's six: age, sex, education, industry, occupation and (there) travel time.
 _SHIPPED = {
     "cps_hourly_workers": Roles(
         confidential="wage_per_hour",
@@ -48,7 +48,7 @@ def names() -> list[str]:
 
 
 def path(name: str) -> Path:
-    """Where the shipped file lies (CSV with a header); a file of the same name ending in .md tells its source.
+    """The path of the shipped file (CSV with a header); the file of the same name ending in .md describes its source.
 
     >>> path("cps_hourly_workers").name
     'cps_hourly_workers.csv'

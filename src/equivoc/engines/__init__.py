@@ -1,1 +1,1 @@
-"""What reads and counts: SQL built once, run by a thin executor per engine."""
+"""Engines that read and count: SQL built once, with a thin executor per engine."""

@@ -1,4 +1,4 @@
-"""Why a CSV file cannot be read, in plain words and with the line: a second, slower reading after the first failed."""
+"""Finds why a CSV file cannot be read, and on which line: a second, slower pass after an error."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import IO
 
 _ENDINGS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
-# A longer record is refused by the engine.
+# The engine rejects longer records.
 _LONGEST_RECORD = 2_000_000
 
 
 def is_gzip(path: Path) -> bool:
-    """Whether the file is packed: by its name, or by its first bytes."""
+    """True if the file is gzip-compressed, by its name or first bytes."""
     if path.suffix.lower() == ".gz":
         return True
     with path.open("rb") as file:
@@ -23,7 +23,7 @@ def is_gzip(path: Path) -> bool:
 
 
 def open_text(path: Path) -> IO[str]:
-    """The file's text, unpacked; a byte order mark is skipped."""
+    """The file's text, decompressed, without a byte order mark."""
     if is_gzip(path):
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
     return path.open(encoding="utf-8-sig", newline="")
@@ -38,7 +38,7 @@ def fault(path: Path, delimiter: str, columns: int) -> str | None:
 
 
 def undecodable(path: Path) -> str:
-    """Where a file is not UTF-8, and what to do."""
+    """The message for a file that is not UTF-8, with the place."""
     advice = "save it as UTF-8 and read it again"
     seen = 0
     with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
@@ -66,7 +66,7 @@ def _first_fault(path: Path, delimiter: str, columns: int) -> str | None:
             except csv.Error as wrong:
                 if "expected after" in str(wrong) and _blank_after_quote(lines.last, delimiter):
                     begins = lines.count + 1
-                    continue  # the engine reads it
+                    continue  # the engine accepts it
                 return _quote_fault(str(wrong), begins)
             if fields is None:
                 return None
@@ -115,4 +115,4 @@ def _quote_fault(said: str, begins: int) -> str:
     if "field larger" in said:
         limit = f"more than {csv.field_size_limit():,} characters"
         return f"a field in the record that begins on line {begins} has {limit}: is a quote not closed?"
-    return f"a quote that is opened in the record that begins on line {begins} is not closed"
+    return f"a quote in the record that begins on line {begins} is not closed"

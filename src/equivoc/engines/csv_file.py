@@ -1,4 +1,4 @@
-"""A CSV file: its header, its columns as text, and the line on which each record stands."""
+"""A CSV file: its header, its columns as text, and the line of each record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file with a header, read as text: what its columns hold is for all their values to say, not a
+    """A CSV file with a header, read as text: types are inferred later from all values, not from a
     sample.
 
     The delimiter is whichever of comma, semicolon, tab and bar splits the header most. Only empty fields are
@@ -86,7 +86,7 @@ class CsvFile:
             escape=quote.copy(),
             nullstr=exp.Literal.string(""),
             hive_partitioning=exp.false(),
-            # By position, so that no name clashes with another that differs in case only.
+            # By position, because names may differ only in case.
             columns=exp.Struct(
                 expressions=[
                     exp.PropertyEQ(this=exp.Literal.string(f"c{i}"), expression=exp.Literal.string("VARCHAR"))
@@ -99,7 +99,7 @@ class CsvFile:
             try:
                 yield from batches(connection, statements.rows(read, wanted).sql(dialect="duckdb"))
             except duckdb.InvalidInputException as broken:
-                # The engine speaks of its own options; a second reading finds the line and the reason.
+                # The engine's message mentions its own options; a second pass finds the line and the reason.
                 why = fault(self.path, delimiter, len(header))
                 if why is None:
                     raise
@@ -117,7 +117,7 @@ class CsvFile:
             for fields in reader:
                 if asked is None:
                     break
-                # A blank line is a record only where it stands for an empty field.
+                # A blank line is a record only in a file with one column.
                 if fields or len(header) == 1:
                     if row == asked:
                         found.append(begins)
@@ -127,7 +127,7 @@ class CsvFile:
         return found
 
     def _check_gzip(self) -> None:
-        """Unpack the whole file once: the engine does not compare checksums."""
+        """Decompress the whole file once, because the engine does not check checksums."""
         import gzip
 
         try:
@@ -136,5 +136,5 @@ class CsvFile:
                     pass
         except (OSError, EOFError, zlib.error) as broken:
             raise InputError(
-                f"{self.path} cannot be read: it is damaged or cut short ({first_line(broken)}); fetch it again"
+                f"{self.path} cannot be read: it is damaged or truncated ({first_line(broken)}); get a new copy"
             ) from None

@@ -1,7 +1,7 @@
-"""DuckDB, embedded: runs the statements over a file and hands back Arrow.
+"""DuckDB, embedded: runs statements on a file and returns Arrow.
 
-Nothing is installed, downloaded or spilled to disk. Every statement has a connection of its own, which can open no
-file but the one that is read.
+Nothing is installed, downloaded or written to disk. Every statement has its own connection, which can open only
+the file that is read.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def connect(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "temp_directory": "",
     }
     connection = duckdb.connect(":memory:", config=config)
-    connection.execute("SET enable_progress_bar = false")  # it would be drawn into a command's output
+    connection.execute("SET enable_progress_bar = false")  # it would appear in a command's output
     with suppress(duckdb.CatalogException):  # DuckDB 1.1 has no list of allowed files
-        # The pattern that stands for the path is opened as well.
+        # The escaped path is also opened.
         connection.execute("SET allowed_paths = ?", [[_absolute(path), _pattern(path)]])
         connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -113,7 +113,7 @@ def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Reco
 
 @contextmanager
 def reading(path: Path | str) -> Iterator[None]:
-    """Whatever the engine finds wrong with a file, in one sentence."""
+    """Turn the engine's errors about a file into an InputError."""
     import duckdb
 
     try:
@@ -125,7 +125,7 @@ def reading(path: Path | str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the advice below."""
+    """The first line of an error message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(". ")
 
 
@@ -145,10 +145,10 @@ def literal(path: Path) -> exp.Expression:
 
 
 def _pattern(path: Path) -> str:
-    """The path with brackets around what DuckDB would otherwise take for a pattern."""
+    """The path with glob characters escaped in brackets."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in _absolute(path))
 
 
 def _absolute(path: Path) -> str:
-    """The path from the root: DuckDB has ideas of its own about ~ and names such as file: at the beginning."""
+    """The absolute path: DuckDB interprets ~ and prefixes such as file: in relative ones."""
     return str(path.resolve())

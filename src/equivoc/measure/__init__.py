@@ -1,1 +1,1 @@
-"""The measure: numbers in, numbers out. Nothing here has heard of a table."""
+"""The measure: numbers in, numbers out. Nothing here depends on tables or files."""

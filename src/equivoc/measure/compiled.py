@@ -1,4 +1,4 @@
-"""Are the kernels compiled? Numba keeps them on disk; the first run compiles them, which takes up to ten seconds."""
+"""Whether the kernels are compiled. Numba caches them on disk; the first run compiles for up to ten seconds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def kernels_are_compiled(module: str = "equivoc.measure.lanes.sparse_kernels") -> bool:
-    """Does Numba's cache hold a compiled kernel of this module? True also where there is no cache to look into."""
+    """True if Numba's cache holds a compiled kernel of this module, or if there is no cache to check."""
     kernels = import_module(module)
     folders = {
         getattr(getattr(kernel, "_cache", None), "cache_path", None) for kernel in vars(kernels).values()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Window(NamedTuple):
-    """Values from ``low`` to ``high`` that the intruder need not tell apart, and their joint probability."""
+    """A merged run of values, from ``low`` to ``high``, and its total probability."""
 
     low: float
     high: float
@@ -43,12 +43,12 @@ class Curve:
     """Certified lower and upper bound of the area; equal when it is exact."""
     _distribution: Distribution = field(repr=False)
     _jumps: tuple[Floats, Floats] | None = field(repr=False, default=None)
-    """Every ε at which H changes and H from there on, before differences that only rounding tells apart were joined."""
+    """Every ε at which H changes, with H from there on, before differences equal up to rounding were merged."""
     _most: Floats | None = field(repr=False, default=None)
 
     @property
     def most_entropies(self) -> Floats:
-        """H from each of ``epsilons`` on is at most this, in bits; without a tolerance it is just this."""
+        """Upper bounds of H from each of ``epsilons`` on, in bits; without a tolerance, H itself."""
         return self.entropies if self._most is None else self._most
 
     @property
@@ -69,7 +69,7 @@ class Curve:
 
     @property
     def exact(self) -> bool:
-        """Are ``epsilons`` all the jumps there are, and is the area exact?"""
+        """True if ``epsilons`` are all jumps of H and the area is exact."""
         return self._jumps is not None
 
     @cached_property
@@ -136,8 +136,8 @@ def curve(values: ArrayLike, probabilities: ArrayLike, *, tolerance: float = 0.0
     """H(ε) of a posterior over real values: the intruder's least remaining entropy at every tolerance ε.
 
     With ``tolerance=0.0`` every jump of H is found and the area is exact; the cost is about one O(n log n) evaluation
-    per jump, fit for some thousand values. With ``tolerance=t`` the area is certified to a relative gap of at most t,
-    which suits any number of values.
+    per jump, practical for a few thousand values. With ``tolerance=t`` the area is certified to a relative gap of at
+    most t, for any number of values.
 
     >>> c = curve([1, 3, 8, 9], [.15, .1, .7, .05])
     >>> round(c.h0, 3), round(c.area, 3), c.eps_max

@@ -63,7 +63,7 @@ class Curves:
 
     @property
     def estimated(self) -> Bools:
-        """Is the area of a row an estimate? Only with ``tolerance=None`` and more than 256 values."""
+        """True where the area is an estimate: only with ``tolerance=None`` and more than 256 values."""
         return np.isnan(self.area_bounds[:, 0])
 
     @property
@@ -72,9 +72,9 @@ class Curves:
         return self._figures[3][self._of]
 
     def check_estimates(self, rows: int = 3, *, seed: int = 0) -> float:
-        """The largest relative error that the estimated areas of a few rows, drawn at random, may have.
+        """Upper bound of the relative error of the estimated areas, over a few rows drawn at random.
 
-        Each of them is held against a certified area. 0.0 if no area is estimated.
+        Each is compared with a certified area. 0.0 if no area is estimated.
         """
         return largest_error(self.sample_of_estimates(rows, np.random.default_rng(seed)))
 
@@ -128,9 +128,9 @@ class Curves:
     def right_guesses(self, eps: float, truths: Floats, bounds: Ints) -> Floats:
         """For each row and each of its true values, the chance that the intruder's best guess is within ε/2 of it.
 
-        Row r has the true values ``truths[bounds[r]:bounds[r + 1]]``, ascending; they need not be of the grid. The best
-        guess is the middle of the heaviest window, trimmed to the values that it covers; of several equally heavy
-        ones (to a relative 1e-12) she takes any, so each counts for its share. Larger is riskier.
+        Row r has the true values ``truths[bounds[r]:bounds[r + 1]]``, ascending; they need not be on the grid. The best
+        guess is the middle of the heaviest window, trimmed to the values that it covers; several equally heavy windows
+        (to a relative 1e-12) are equally likely, so each counts for its share. Larger is riskier.
 
         >>> many = curves([1, 2, 3], [[1 / 3, 1 / 3, 1 / 3]])
         >>> many.right_guesses(1, np.array([1.0, 2.0, 3.0]), np.array([0, 3])).tolist()
@@ -191,12 +191,12 @@ class Curves:
 
     @property
     def _piece(self) -> int:
-        """Rows that a thread takes at a time: enough pieces for all cores, however few rows there are."""
+        """Rows per thread and call: small enough that all cores have work."""
         return max(1, min(PIECE, len(self._distinct) // 8))
 
     @cached_property
     def _lanes(self) -> bool:
-        """Are the rows worked on side by side? The grid must not have many more differences than values."""
+        """True if rows are computed side by side: the grid must not have many more differences than values."""
         return mostly_filled(self._rows) and len(self.epsilons) <= 4 * len(self.values)
 
     @cached_property
@@ -271,12 +271,12 @@ def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: f
     """The measure on every row of ``matrix``: one posterior per row, over the shared ``values``.
 
     ``matrix`` is a table or a scipy sparse array of probabilities, or of whole counts with ``counts=True`` (a row's
-    probabilities are then its counts divided by their sum). Equal rows are computed once. A row costs what its own
-    support costs, whatever the grid.
+    probabilities are then its counts divided by their sum). Equal rows are computed once. The cost of a row
+    depends on its own values, not on the grid.
 
     Rows of up to 256 values get an exact area. Beyond, the area is certified to the relative gap ``tolerance``; with
-    ``tolerance=None`` it is estimated, mostly within 1 % and some hundred times faster: ``estimated`` says where, and
-    ``check_estimates`` how far off the estimates may be.
+    ``tolerance=None`` it is estimated, mostly within 1 % and several hundred times faster: ``estimated`` marks these
+    rows, and ``check_estimates`` bounds their error.
 
     >>> many = curves([77, 80, 107], [[.5, .5, 0], [.5, 0, .5]])
     >>> many.h0.tolist(), many.area.tolist()

@@ -9,11 +9,11 @@ from equivoc.measure.input.distribution import NATS_PER_BIT, Distribution
 
 
 def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float:
-    """H(ε): the least Shannon entropy, in bits, that merging values at most ε apart can leave.
+    """H(ε): the least Shannon entropy, in bits, after merging values at most ε apart.
 
     H(ε) = min over partitions of the sorted values into windows of diameter ≤ ε of Σ −q log2 q, q the windows'
-    masses (Alfalayleh and Brankovic 2014, the misprint "maximised" repaired). Exact up to rounding; O(n log n) time,
-    O(n) memory. Smaller is riskier: at 0 bits the intruder knows the value to within ε.
+    masses (Alfalayleh and Brankovic 2014, with the misprint "maximised" corrected). Exact up to rounding; O(n log n)
+    time, O(n) memory. Smaller is riskier: at 0 bits the intruder knows the value to within ε.
 
     A pair x_i − x_j = ε counts as covered even where binary rounding makes the difference come out larger (see
     docs/method.md, "Ties").

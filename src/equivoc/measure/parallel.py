@@ -1,4 +1,4 @@
-"""Pieces of work for all cores. The kernels release the interpreter's lock."""
+"""Splits work among threads, one per core. The kernels release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cores() -> int:
 
 @contextmanager
 def on_one_core() -> Iterator[None]:
-    """What is computed inside starts no threads: for work of which there is enough to give each core its own."""
+    """Inside this context no threads are started: for callers that already run one process or thread per core."""
     before = _alone.set(True)
     try:
         yield
@@ -31,19 +31,19 @@ def on_one_core() -> Iterator[None]:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Kept from one call to the next: to start a thread and to wait for its end takes as long as a small kernel."""
+    """Threads are reused between calls: starting one takes as long as a small kernel."""
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="equivoc")
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
     os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def over_pieces(work: Callable[[slice], object], length: int, *, piece: int) -> None:
-    """Call ``work`` on consecutive slices of 0 … length; several at a time where there are several.
+    """Call ``work`` on consecutive slices of 0 … length, in parallel if there are several.
 
-    The caller's thread takes part, and whichever is free takes the next slice: a thread that is slow to start delays
-    nothing. When something goes wrong nobody takes another slice, and nobody is still at work on return.
+    The caller's thread takes part, and each free thread takes the next slice, so a slow start of a thread delays
+    nothing. After an error no further slice is started, and no thread is still running on return.
     """
     slices = [slice(begin, min(begin + piece, length)) for begin in range(0, length, piece)]
     waiting = iter(slices)

@@ -75,12 +75,12 @@ class TreeCurves:
 
     @property
     def area_bounds(self) -> Floats:
-        """Rows × 2: the area twice, for it is exact."""
+        """Rows × 2: lower and upper bound of the area; equal, because it is exact."""
         return np.column_stack((self.area, self.area))
 
     @property
     def estimated(self) -> NDArray[np.bool_]:
-        """No area is an estimate."""
+        """All False: every area is exact."""
         return np.zeros(len(self), np.bool_)
 
     @cached_property
@@ -108,10 +108,10 @@ class TreeCurves:
         return np.minimum(most, 1.0), masses.indices[heaviest[first]].astype(np.int64)
 
     def right_guesses(self, eps: float, truths: Floats, bounds: Ints) -> Floats:
-        """For each row and each of its true leaves, the chance that her best guess is its ancestor at height ⌊ε⌋.
+        """For each row and each of its true leaves, the chance that the best guess is its ancestor at height ⌊ε⌋.
 
-        Row r has the true leaves ``truths[bounds[r]:bounds[r + 1]]``, by number. Of several equally heavy ancestors (to
-        a relative 1e-12) she takes any, so each counts for its share. Larger is riskier.
+        Row r has the true leaves ``truths[bounds[r]:bounds[r + 1]]``, by number. Several equally heavy ancestors (to
+        a relative 1e-12) are equally likely, so each counts for its share. Larger is riskier.
 
         >>> many = tree_curves([[0, 1, 2], [0, 0, 0]], [[0.4, 0.4, 0.2]])
         >>> many.right_guesses(0, np.array([0, 1, 2]), np.array([0, 3])).tolist()
@@ -127,7 +127,7 @@ class TreeCurves:
         among = row_of[heaviest] * wide + masses.indices[heaviest]
         row = np.repeat(np.arange(len(self)), np.diff(bounds))
         leaves = np.asarray(truths, dtype=np.int64)
-        known = leaves >= 0  # a leaf that is not of this tree is never guessed
+        known = leaves >= 0  # a leaf outside this tree is never guessed
         asked = row * wide + self.ancestors[height][np.where(known, leaves, 0)]
         return np.where(known & np.isin(asked, among), 1.0 / tied[row], 0.0)
 
@@ -148,7 +148,7 @@ class TreeCurves:
             return np.asarray(-np.log2(mass) + 0.0)
 
     def check_estimates(self, rows: int = 3, *, seed: int = 0) -> float:
-        """0.0: no area is an estimate."""
+        """0.0: every area is exact."""
         return 0.0
 
     def _height(self, eps: float) -> int:
@@ -185,7 +185,7 @@ class TreeCurve:
 
     @property
     def area_bounds(self) -> tuple[float, float]:
-        """The area twice, for it is exact."""
+        """Lower and upper bound of the area; equal, because it is exact."""
         return self.area, self.area
 
     @property
@@ -259,7 +259,7 @@ def tree_curves(ancestors: ArrayLike, matrix: Any, *, counts: bool = False) -> T
 
 
 def _entropies(masses: csr_array) -> Floats:
-    """The entropy of each row in bits; 0 for a row with one group, even if rounding left it just short of 1."""
+    """The entropy of each row in bits; 0 for a row with one group, even if rounding made it less than 1."""
     terms = -masses.data * np.log2(masses.data)
     entropies = np.maximum(np.add.reduceat(terms, masses.indptr[:-1]), 0.0)
     entropies[np.diff(masses.indptr) == 1] = 0.0
@@ -267,7 +267,7 @@ def _entropies(masses: csr_array) -> Floats:
 
 
 def _checked_tree(given: ArrayLike) -> Ints:
-    """Group numbers from 0 on, or InputError if these are not the levels of one tree."""
+    """Group numbers from 0, or InputError if these are not the levels of one tree."""
     try:
         tree = np.asarray(given)
     except ValueError:
@@ -292,6 +292,6 @@ def _checked_tree(given: ArrayLike) -> Ints:
         if split.any():
             group = int(pairs[0, 1:][split][0])
             raise InputError(
-                f"ancestors splits group {group} of height {height - 1} at height {height}; groups only ever join."
+                f"ancestors splits group {group} of height {height - 1} at height {height}; groups can only be joined."
             )
     return tree.astype(np.int64)

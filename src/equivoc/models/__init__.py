@@ -1,4 +1,4 @@
-"""Classic measures of disclosure risk, one idea per file, on the same people and releases as everything else.
+"""Classic measures of disclosure risk, one per file.
 
 >>> import equivoc as eq
 >>> eq.models.k_anonymity(eq.datasets.people("cps_hourly_workers"), known=["sex"]) > 100

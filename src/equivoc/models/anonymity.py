@@ -1,4 +1,4 @@
-"""k-anonymity and (α,k)-anonymity: how many people look alike, and how far one value prevails among them."""
+"""k-anonymity and (α,k)-anonymity: the smallest class, and the largest share of one value in a class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equivoc.models.known_classes import Known, known_classes
 
 @dataclass(frozen=True)
 class AlphaK:
-    """What (α,k)-anonymity a file has."""
+    """The α and k of a file."""
 
     alpha: float
     """The largest share of one value in any class, at most 1. Smaller is safer."""

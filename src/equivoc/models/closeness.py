@@ -1,4 +1,4 @@
-"""t-closeness: how far a class's distribution of the confidential value lies from everyone's."""
+"""t-closeness: the largest distance between the distribution in a class and that of the whole file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def t_closeness(people: Microdata, *, known: Known = None, distance: str | None 
     - ``distance="tree"``: with H the height of the hierarchy, a move between two values costs h/H, h the height of
       their lowest common ancestor: 1/(2H) · Σ_(h<H) Σ_g |p_g − q_g|, g the ancestors at height h.
 
-    None takes "ordered" for numbers and ordered categories, "tree" for all others (without a hierarchy: "equal").
+    None means "ordered" for numbers and ordered categories, "tree" for all others (without a hierarchy: "equal").
 
     m counts every value of D, also one that nobody has; a domain that was not given is the values that occur, as in
     the paper. With one value in D the distance is 0. Source: Li, Li and Venkatasubramanian (2007), t-Closeness:
@@ -68,7 +68,7 @@ def distances(classes: Classes, distance: str) -> NDArray[np.float64]:
 
 
 def _equal(classes: Classes, counts: csr_array, everyone: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Half the L1 distance is what the class has too much of, and the class has too much only where it has some."""
+    """Half the L1 distance is the excess of the class, and only values that occur in the class can be in excess."""
     share = counts.data / np.repeat(classes.sizes, np.diff(counts.indptr))
     above = np.maximum(share - everyone[counts.indices] / len(classes.people), 0.0)
     return np.asarray(np.add.reduceat(above, counts.indptr[:-1]))
@@ -89,16 +89,16 @@ def _tree(classes: Classes, geometry: Nested) -> NDArray[np.float64]:
 
 
 def _ordered(classes: Classes, everyone: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Σ |class's cumulative share − everyone's| / (m − 1), at the cost of the values that occur in the class.
+    """Σ |class's cumulative share − everyone's| / (m − 1), in time proportional to the values in the class.
 
-    Between two values of a class its cumulative share stands still while everyone's rises: first below it, then
-    above. So each stretch of the domain is two sums over everyone's cumulative shares, and those come from a table.
+    Between two values of a class its cumulative share is constant while everyone's increases: first below it, then
+    above. So each interval of the domain needs two sums of everyone's cumulative shares, which are tabulated.
     """
     counts, domain = classes.counts, everyone.size
     starts, values = counts.indptr[:-1], np.diff(counts.indptr)
     total = np.cumsum(everyone)
     table = np.concatenate([[0.0], np.cumsum(total)])
-    # A stretch begins at each value of the class and ends before the class's next one, the last at the end of D.
+    # An interval begins at each value of the class and ends before its next value, the last at the end of D.
     begin = counts.indices.astype(np.int64)
     end = np.append(begin[1:], domain)
     end[counts.indptr[1:] - 1] = domain
@@ -108,6 +108,6 @@ def _ordered(classes: Classes, everyone: NDArray[np.float64]) -> NDArray[np.floa
     cross = np.clip(np.searchsorted(total, level), begin, end)
     below = level * (cross - begin) - (table[cross] - table[begin])
     above = (table[end] - table[cross]) - level * (end - cross)
-    # Before its first value the class has nothing yet.
+    # Before its first value the cumulative share of the class is 0.
     moved = np.add.reduceat(below + above, starts) + table[begin[starts]]
     return np.asarray(moved / (len(classes.people) * (domain - 1)))

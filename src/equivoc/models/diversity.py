@@ -1,4 +1,4 @@
-"""l-diversity: how many confidential values an intruder must still reckon with in each class."""
+"""l-diversity: how many confidential values remain possible in each class."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KINDS = ("distinct", "entropy", "recursive")
 def l_diversity(
     people: Microdata, *, known: Known = None, kind: str = "distinct", c: float | None = None
 ) -> int | float:
-    """The largest l for which every class is l-diverse. Larger is safer; 1 says that some class gives a value away.
+    """The largest l for which every class is l-diverse. Larger is safer; 1 means that some class has a single value.
 
     - ``kind="distinct"``: every class has at least l different values (an int).
     - ``"entropy"``: −Σ p log p ≥ log l in every class, so l = 2^H with H the least entropy of a class in bits, the
       smallest H0 of the file published as it is (a float, rounded to 12 decimals: three equally frequent values
       are exactly 3.0).
     - ``"recursive"``: r_1 < c · (r_l + r_(l+1) + … + r_m) in every class, r_1 ≥ r_2 ≥ … ≥ r_m the counts of its m
-      values: even where an intruder can rule out the l − 2 runners-up, the most frequent value does not prevail.
+      values: even if an intruder can rule out the l − 2 next most frequent values, the most frequent is not dominant.
       ``c`` must be given. Any file is (c,1)-diverse (an int).
 
     Source: Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007), l-Diversity: privacy beyond k-anonymity,
@@ -69,13 +69,13 @@ def _recursive(classes: Classes, c: float) -> NDArray[np.int64]:
     counts = classes.counts
     starts = counts.indptr[:-1]
     values = np.diff(counts.indptr)
-    # One sort orders the counts within every class: the class decides first, then the count, the largest first.
+    # One sort orders the counts within every class: by class, then by count, largest first.
     bits = int(counts.data.max()).bit_length()
     most = (1 << bits) - 1
     of_cell = np.repeat(np.arange(len(classes), dtype=np.int64), values)
     ranked = most - (np.sort(of_cell << bits | (most - counts.data)) & most)
     before = np.cumsum(ranked) - ranked
     tail = np.repeat(before[starts] + classes.sizes, values) - before
-    # The tails r_l + … + r_m fall as l grows, so those that suffice come first.
+    # The tails r_l + … + r_m decrease with l, so the sufficient ones come first.
     enough = np.repeat(ranked[starts], values) < c * tail
     return np.maximum(np.add.reduceat(enough.astype(np.int64), starts), 1)

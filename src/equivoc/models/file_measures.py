@@ -1,4 +1,4 @@
-"""The measures of one file of people, and what each value says about this file."""
+"""The measures of one file, each with a sentence about its value."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from equivoc.models.survey_risk import individual_risk
 from equivoc.number_format import figure
 
 RECURSIVE_C = 3
-"""The c of recursive (c,l)-diversity that is shown, a usual choice."""
+"""The c of recursive (c,l)-diversity that is shown."""
 COMPARED = ("k-anonymity", "l-diversity, distinct", "t-closeness, ordered", "prosecutor risk, average")
-"""What is told of the original beside its release."""
+"""The measures of the original shown beside those of its release."""
 FEW_KEYS = 2
-"""So few keys make a special unique."""
+"""A record that is unique on at most this many keys is a special unique."""
 
 
 class Measure(NamedTuple):
@@ -36,7 +36,7 @@ class Measure(NamedTuple):
 
 
 def file_measures(people: Microdata, classes: Classes) -> list[Measure]:
-    """k, l, t, α, the attacks and SUDA of the file that holds these people."""
+    """k, l, t, α, identification risks and SUDA of the file of these people."""
     return [*_first(people, classes), *_special(people, classes)]
 
 
@@ -56,7 +56,7 @@ def _first(people: Microdata, classes: Classes) -> list[Measure]:
 
 
 def class_size(k: int, known: Sequence[str], alone: int) -> Measure:
-    """k-anonymity, which needs no more than the sizes of the classes."""
+    """k-anonymity, which needs only the class sizes."""
     on = f"on {listed(known)}" if known else "to someone who knows no key"
     others = f"{k - 1:,} other{'s' * (k != 2)}"
     looks = f"Everyone looks like at least {others} {on}" if k > 1 else f"Someone looks like nobody else {on}"
@@ -65,7 +65,7 @@ def class_size(k: int, known: Sequence[str], alone: int) -> Measure:
 
 
 def _values(people: Microdata, classes: Classes) -> list[Measure]:
-    """What the classes' confidential values give away."""
+    """Measures of the confidential values in the classes."""
     known, unit = classes.known, people.confidential
     distinct = int(l_diversity(people, known=known))
     effective = float(l_diversity(people, known=known, kind="entropy"))
@@ -117,10 +117,10 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
 
 
 def _by_distance(people: Microdata, classes: Classes) -> list[Measure]:
-    """t-closeness by the distance that the attribute's values have: on the line, or in the hierarchy."""
+    """t-closeness with the attribute's own distance: on the line, or in the hierarchy."""
     attribute = people.attribute
     if not attribute.ordered and attribute.geometry.width <= 1:
-        return []  # no distance but "the same or not"
+        return []  # without a hierarchy, t-closeness with equal distances says the same
     moved = t_closeness(people, known=classes.known)
     across = "of the way across the domain" if attribute.ordered else "of the way up the hierarchy"
     return [
@@ -172,7 +172,7 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
 
 
 def outsiders(people: Microdata, classes: Classes, population: Microdata | None) -> list[Measure]:
-    """The attacks of those who do not know who is in the file: against ``population``, or the survey weights'."""
+    """Risks from intruders who do not know who is in the file, given ``population`` or survey weights."""
     found = journalist_risk(people, known=classes.known, population=population)
     market = marketer_risk(people, known=classes.known, population=population)
     source = found.population if population is None else "the original"

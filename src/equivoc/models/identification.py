@@ -1,4 +1,4 @@
-"""Prosecutor, journalist and marketer risk: the chance to find out whose record it is, for three kinds of attack."""
+"""Prosecutor, journalist and marketer risk: the chance of identifying a record in three kinds of attack."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ class IdentificationRisk:
     """Chances that a record is correctly identified, 0 … 1. Smaller is safer."""
 
     highest: float
-    """The worst record's."""
+    """The highest risk of a record."""
     average: float
-    """A randomly chosen record's (for the journalist: see `journalist_risk`)."""
+    """The mean over records (for the journalist: see `journalist_risk`)."""
     above: float
     """The share of records whose chance exceeds ``threshold``."""
     threshold: float
     population: str
-    """Where the number of people behind each class comes from."""
+    """The source of the population counts."""
 
 
 @dataclass(frozen=True)
 class MarketerRisk:
-    """How many records an intruder identifies who matches the whole file. Smaller is safer."""
+    """The number of records identified by matching the whole file. Smaller is safer."""
 
     share: float
     """The expected share of records that are identified correctly."""
     expected: float
     """Their expected number."""
     population: str
-    """Where the number of people behind each class comes from."""
+    """The source of the population counts."""
 
 
 def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float = 0.2) -> IdentificationRisk:
-    """The risk where the intruder knows that her target is in the file: 1/f in a class of f records.
+    """The risk if the intruder knows that the target is in the file: 1/f in a class of f records.
 
     Highest: 1/min f. Average: (number of classes)/n. Above: the share of records in classes with 1/f > ``threshold``
     (0.2: fewer than five alike). Source: El Emam and Dankar (2008), Protecting privacy using k-anonymity; the figures
@@ -66,7 +66,7 @@ def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float 
 def journalist_risk(
     people: Microdata, *, known: Known = None, population: Microdata | None = None, threshold: float = 0.2
 ) -> IdentificationRisk:
-    """The risk where she does not know who is in the file: 1/F for F people of the population with the class's keys.
+    """The risk if she does not know who is in the file: 1/F for F people of the population with the class's keys.
 
     F is counted in ``population`` (Microdata with the same keys that includes the people of the file); without one it
     is the class's sum of survey weights, and without weights f itself: then the file is the population, and the

@@ -1,4 +1,4 @@
-"""The classes that a measure looks at: people who agree on the keys that an intruder knows."""
+"""The equivalence classes of a measure: people with equal values of the known keys."""
 
 from __future__ import annotations
 

@@ -60,10 +60,10 @@ def measure_rows(
     believed: tuple[Posteriors, Measured] | None = None,
     bare: Measured | None = None,
 ) -> list[Measure]:
-    """The rows of `measures`, in its order: what is left to find out, the released file, both files, the original.
+    """The rows of `measures`, in its order: remaining uncertainty, the released file, both files, the original.
 
-    ``believed`` is what the release makes the intruder believe, and the measure on it, if that was worked out before;
-    ``bare`` is the measure on the classes of the file published as it is, likewise.
+    ``believed`` are the posteriors and their measure, ``bare`` the measure of the unprotected file's classes, if they
+    were computed before.
     """
     classes = known_classes(people, known)
     published = Posteriors(classes, people.attribute, classes.counts, None)
@@ -85,7 +85,7 @@ def measure_rows(
 
 
 def _left(posteriors: Posteriors, curves: Measured, *, of: str = "") -> list[Measure]:
-    """H0 and A over people: what the intruder does not know yet."""
+    """H0 and A over people: the intruder's remaining uncertainty."""
     sizes = posteriors.sizes
     unit = posteriors.classes.people.confidential
     h0, area = (float(np.average(each, weights=sizes)) for each in (curves.h0, curves.area))
@@ -113,7 +113,7 @@ def _certain(posteriors: Posteriors, curves: Measured) -> str:
 
 
 def _risks(posteriors: Posteriors, curves: Measured) -> list[Measure]:
-    """Decreasing functions of what she does not know, over people."""
+    """Decreasing functions of the intruder's uncertainty, over people."""
     sizes = posteriors.sizes
     per_bit = reciprocal(curves.h0)
     order = np.argsort(per_bit, kind="stable")

@@ -1,4 +1,4 @@
-"""Risk as the opposite of what an intruder does not know: two classic functions of her posteriors."""
+"""Risk as a decreasing function of the intruder's uncertainty: two classic functions of the posteriors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equivoc.intruder.posteriors import Posteriors
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-12
-"""Less uncertainty than this (in bits, or as a share of all there could be) is rounding, and she is certain."""
+"""Uncertainty below this (in bits, or as a share of the maximum) counts as 0."""
 
 
 def oganian_domingo_ferrer(posteriors: Posteriors) -> Floats:
@@ -32,7 +32,7 @@ def oganian_domingo_ferrer(posteriors: Posteriors) -> Floats:
 
 
 def reciprocal(h0: Floats) -> Floats:
-    """1/H0, inf where H0 is nothing but rounding."""
+    """1/H0, inf where H0 is below the rounding threshold."""
     return np.asarray(np.divide(1.0, h0, out=np.full(len(h0), np.inf), where=h0 >= CERTAIN))
 
 

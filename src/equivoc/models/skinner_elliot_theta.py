@@ -1,4 +1,4 @@
-"""Skinner and Elliot's θ: how likely is a unique match the right one?"""
+"""Skinner and Elliot's θ: the probability that a unique match is correct."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equivoc.models.released_table import Crossing, crossing, released_table
 
 @dataclass(frozen=True)
 class SkinnerElliot:
-    """θ, and what the released file alone tells of it. All are NaN where no released record is unique."""
+    """θ, and its estimate from the released file alone. All are NaN if no released record is unique."""
 
     theta: float
     """Pr(correct match | unique match). Lower is safer."""
@@ -26,7 +26,7 @@ class SkinnerElliot:
 
 
 def skinner_elliot(people: Microdata, release: Release, *, known: Known = None) -> SkinnerElliot:
-    """How likely a match is correct, if one person of the original is drawn who agrees with a unique released record.
+    """The probability that a match is correct, for a random original person who matches a unique released record.
 
     With F_j and f_j the records of the original and of the release in class j of the ``known`` keys (None: all),
 

@@ -1,4 +1,4 @@
-"""Spruill's measure: the share of released records that the nearest original does not give away."""
+"""Spruill's measure: the share of released records whose nearest original record is not their own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 NORMS = {"squared": 2, "absolute": 1}
 TIED = 1e-9
-"""Distances closer than this (relatively) are taken for equal."""
+"""Distances with a smaller relative difference count as equal."""
 FEWEST_NEIGHBOURS = 4
 
 
@@ -44,7 +44,7 @@ def spruill(
 
     The attributes are those of the ``known`` keys (None: all) and the confidential attribute that hold numbers in both
     files; text, ranges and attributes with one value do not enter. A null stands at the attribute's mean, and one
-    standard deviation away from all values. It needs to be known which record each released row was made from.
+    standard deviation away from all values. The release must know from which record each row was made.
 
     Source: N. L. Spruill, Measures of confidentiality, Proc. ASA Survey Research Section (1982), 260–265, and The
     confidentiality and analytic usefulness of masked business microdata (1983), 602–607. Dividing by standard
@@ -61,7 +61,7 @@ def spruill(
     table = released_table(people, release)
     if table.origins is None:
         raise InputError(
-            "nobody can say which record each released row was made from, so none can be linked to it."
+            "it is not known from which record each released row was made, so linkage cannot be checked."
         )
     found = neighbourhood(table, known_classes(people, known).known, table.origins)
     if found is None:
@@ -73,7 +73,7 @@ def spruill(
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """Original and released records as points. Equal records are one point; equal questions are asked once."""
+    """Original and released records as points. Equal records are one point; equal searches are done once."""
 
     places: Floats
     """The distinct originals."""
@@ -84,7 +84,7 @@ class Neighbourhood:
     own: Ints
     """The owner's place."""
     times: Ints
-    """How many released records ask the same."""
+    """How many released records have this point and owner."""
 
     def unlinked(self, distance: str) -> float:
         """The share of released records whose nearest original is not their own."""
@@ -156,10 +156,10 @@ def _numbers(levels: pa.Array, codes: NDArray[np.integer[Any]], name: str) -> Fl
 
 
 def _chances(places: Floats, weight: Ints, asked: Floats, own: Ints, norm: int) -> Floats:
-    """For each point asked about, the chance that the nearest original is the record's own.
+    """For each released point, the chance that the nearest original is the record's own.
 
-    Neighbours are looked for in growing numbers until the last one found is farther away than the first, so a tie is
-    seen whole however many take part, and no matrix of all pairs is ever built.
+    The number of neighbours grows until the last one is farther away than the first, so that ties are complete, and
+    no matrix of all pairs is built.
     """
     from scipy.spatial import cKDTree
 

@@ -1,4 +1,4 @@
-"""Compiled search for classes that are alone on some of the keys."""
+"""Compiled search for classes that are unique on a subset of the keys."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def lone_by_table(
     rows: NDArray[np.int64],
     single: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Those of the ``rows`` that stand for a single record and equal no other of them on the ``columns``.
+    """Those of the ``rows`` that are a single record and unique on the ``columns``.
 
-    Every combination of levels has an entry: 0, nobody; 1, one record; 2, more.
+    Every combination of levels has an entry: 0, no record; 1, one record; 2, more.
     """
     entries = 1
     for radix in radices:
@@ -59,9 +59,9 @@ def lone_by_hash(
     rows: NDArray[np.int64],
     single: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """The same where the combinations of levels are too many for a table.
+    """The same if there are too many combinations of levels for a table.
 
-    Rows meet in a hash table with at least twice as many places, each held by the first row that came.
+    Uses a hash table with at least twice as many slots as rows; a slot holds the first row with its levels.
     """
     bits = 4
     while (1 << bits) < 2 * rows.size:

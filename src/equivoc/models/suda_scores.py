@@ -1,4 +1,4 @@
-"""SUDA: records that few of their keys already make unique, and how much each key has to do with it."""
+"""SUDA: scores of records that are unique on few keys, and the contribution of each key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHORT_TABLE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class SpecialUniques:
-    """What SUDA says of each record, in the file's order; 0 for a record that is not unique. Smaller is safer."""
+    """The SUDA figures of each record, in the file's order; 0 for a record that is not unique. Smaller is safer."""
 
     classes: Classes = field(repr=False)
     _alone: Ints = field(repr=False)
@@ -57,7 +57,7 @@ class SpecialUniques:
 
     @property
     def smallest_msu(self) -> Ints:
-        """How few keys make the record unique; 0 if none of the sizes searched does."""
+        """The size of the record's smallest minimal sample unique; 0 if none was found."""
         return self._spread(self._smallest)
 
     @property
@@ -75,7 +75,7 @@ class SpecialUniques:
         return dict(zip(self.classes.known, (self._by_key.sum(axis=0) / total).tolist(), strict=True))
 
     def frame(self) -> Any:
-        """One row per record in the file's order, as a frame of the kind that the people came in."""
+        """One row per record in the file's order, as a frame of the people's kind."""
         shares = self.contributions
         columns = {f"{name}_contribution": shares[:, at] for at, name in enumerate(self.classes.known)}
         figures = {
@@ -107,7 +107,7 @@ def suda(
     """Minimal sample uniques of every record, the scores they give, and the keys they consist of.
 
     A set of keys is a *minimal sample unique* (MSU) of a record if no other record has the same values of them, and
-    of none of its subsets that can be said. An MSU of k of the K keys scores
+    this is true of none of its subsets. An MSU of k of the K keys scores
 
         Π from i = k to M of (K − i),   M = min(max_size, K − 1),
 
@@ -177,8 +177,8 @@ def dis_suda(score: Floats, *, pairs: int, keys: int, fraction: float) -> Floats
 def _minimal_uniques(classes: Classes, most: int) -> Iterator[tuple[Ints, Ints]]:
     """Each subset of the keys with the classes that it is a minimal sample unique of, small subsets first.
 
-    A class that is alone on some keys is alone on any more of them: it has no further minimal unique there, and no
-    other class can meet it. So it takes no part in the search of a larger subset.
+    A class that is unique on some keys is unique on every superset: it has no further minimal unique there, and equals
+    no other class. So it is left out of the search of larger subsets.
     """
     from equivoc.models import suda_kernels as kernels
 

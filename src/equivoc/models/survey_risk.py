@@ -1,4 +1,4 @@
-"""Individual risk: the chance that a survey's record is identified, given how many people it stands for."""
+"""Individual risk: the chance that a survey record is identified, from the survey weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TERMS = 56
 
 @dataclass(frozen=True, eq=False)
 class IndividualRisk:
-    """The chance of each record to be identified, and what they add up to. Smaller is safer."""
+    """The chance of each record to be identified, and their sum. Smaller is safer."""
 
     classes: Classes = field(repr=False)
     of_class: Floats = field(repr=False)
@@ -73,7 +73,7 @@ def individual_risk(people: Microdata, *, known: Known = None) -> IndividualRisk
 
 
 def _integral(sizes: NDArray[np.int64], rate: Floats) -> Floats:
-    """I_f of each class. Forward the recurrence multiplies rounding by p/q, so it serves for p ≤ ½ only."""
+    """I_f of each class. The forward recurrence multiplies rounding errors by p/q, so it is used for p ≤ ½ only."""
     found = np.empty(sizes.size)
     climbing = (rate <= 0.5) & (sizes <= _LONGEST_RECURRENCE)
     found[climbing] = _recurrence(sizes[climbing], rate[climbing])

@@ -1,4 +1,4 @@
-"""Truta, Fotouhi and Barth-Jones: the least, the greatest and a weighted share of records that can be identified."""
+"""Truta, Fotouhi and Barth-Jones: minimal, maximal and weighted share of records that can be identified."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Truta:
     minimal: float
     """Records that are unique in both files: an exact match identifies them."""
     maximal: float
-    """With all others, each counted with the chance that a random match is the right one."""
+    """All records, each weighted with the chance that a random match is correct."""
     weighted: float
-    """The same chances, weighted by what the owner thinks of classes of their sizes."""
+    """The same chances, multiplied by the data owner's weights for class sizes."""
 
 
 def truta(
@@ -39,7 +39,7 @@ def truta(
     known: Known = None,
     weights: ArrayLike | None = None,
 ) -> Truta:
-    """Identification by exact matches on the ``known`` keys (None: all), from the surest only to any chance at all.
+    """Identification by exact matches on the ``known`` keys (None: all): certain matches only, and any match.
 
     With c_Ff the released records whose class (of which their owner still is) has F records in the original and f in
     the release, n the released records, and W = (w_Ff) the weights,

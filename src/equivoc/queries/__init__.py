@@ -1,1 +1,1 @@
-"""What the answers to queries give away about single records: one file per kind of query."""
+"""What answers to queries disclose about single records: one file per kind of query."""

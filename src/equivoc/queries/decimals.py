@@ -1,17 +1,17 @@
-"""Finding the decimal grid that numbers lie on, so that sums of them can be exact."""
+"""Finds the number of decimal places of numbers, so that their sums can be exact."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 MOST_PLACES = 9
-# Extra headroom where numbers that only look like decimals would do harm: few doubles are decimals by chance
-# unless the last place is close to their last bit.
+# Extra headroom where a number mistaken for a decimal would cause an error: a double is rarely a short decimal
+# by chance unless its last decimal place is close to its last bit.
 BEYOND_CHANCE = 4096.0
 _EXACT_INTEGERS = 2.0**53
 
 
 def decimal_places(numbers: NDArray[np.float64], *, headroom: float = 1.0) -> int | None:
-    """The fewest decimal places that write every number exactly, or None where there is no such few.
+    """The fewest decimal places that write every number exactly, or None if there are too many.
 
     "Exactly" means that the double closest to the written decimal is the number itself. Counted in units of
     the last place, such numbers are integers, and float64 adds integers without error up to 2^53;

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
 
-# Of the spread: the least step that is looked for, and what rounding may look like on the way to it.
+# As shares of the spread: the smallest step that is searched for, and the rounding tolerance of the search.
 _FINEST = 1e-6
 _TOLERANCE = 1e-8
 
@@ -70,7 +70,7 @@ def _uneven() -> InputError:
 
 
 def _common_step(one: float, other: float, *, tolerance: float) -> float:
-    """Euclid's greatest common divisor of two lengths; a remainder within the tolerance counts as none."""
+    """Euclid's greatest common divisor of two lengths; a remainder within the tolerance counts as 0."""
     while other > tolerance:
         one, other = other, one % other
     return one

@@ -6,7 +6,7 @@ record of block ``i`` has ``P(c = d | t) = prior(d) · N_(l−1)(s_i(t) − d) /
 block has the same posterior.
 
 The queries are those of Alfalayleh and Brankovic (2014); their own intruder takes all values between two
-bounds as equally likely (:mod:`equivoc.queries.range_sums`), which is not what the answers say.
+bounds as equally likely (:mod:`equivoc.queries.range_sums`), which ignores part of the answers.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _ENTRIES_AT_A_TIME = 2**22
 
 @dataclass(frozen=True)
 class BlockPosteriors:
-    """What the intruder believes of every record, block by block."""
+    """The intruder's posterior of every record, block by block."""
 
     probabilities: NDArray[np.float64]
     """(blocks + 1) × |D|; each row sums to 1. The last row is the prior: that of records in no query."""
@@ -63,7 +63,7 @@ def block_posteriors(
 
     others_log, block_log = next(islice(pairwise(log_sums(grid, belief)), per_block - 1, None))
     signs, shifts = alternating_shifts(sums)
-    # Blocks of equal sign and shift have equal sums whatever the first one is: one row of work for them all.
+    # Blocks of equal sign and shift have equal sums for any first sum: compute one row for all of them.
     codes, kind_of_block, multiplicity = np.unique(
         2 * shifts.astype(np.int64) + (signs < 0), return_inverse=True, return_counts=True
     )
@@ -126,7 +126,7 @@ def _mix(
         spread = np.zeros((len(sums), len(channel)))
         np.put_along_axis(spread, sums, np.broadcast_to(weights, sums.shape), axis=1)
         mixed[part] = spread @ channel
-    # The rows sum to 1 but for rounding in the convolutions; leave none of it to the caller.
+    # The rows sum to 1 up to rounding in the convolutions; normalise them.
     return np.asarray(mixed / mixed.sum(axis=1, keepdims=True), dtype=np.float64)
 
 

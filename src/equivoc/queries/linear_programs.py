@@ -2,9 +2,9 @@
 
 The intruder knows ``A·x = sums`` for a 0/1 matrix ``A`` (queries × records) and ``low ≤ x ≤ high``. Bounding
 each record takes two linear programs, as in Alfalayleh and Brankovic (2014). Most of them need not be solved:
-records that are in the same queries share one unknown, their sum; bounds handed from query to query settle
-whatever hangs together as a tree; and a bound that some known solution attains is final. HiGHS solves the
-rest, each from the last one's solution.
+records that are in the same queries share one unknown, their sum; bound propagation from query to query solves
+every part of the system that is a tree; and a bound attained by a known solution is final. HiGHS solves the
+rest, each program from the previous solution.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from equivoc.queries.decimals import BEYOND_CHANCE, decimal_places
 from equivoc.queries.simplex import attained_range
 from equivoc.queries.sum_systems import SumSystem, components, is_forest, tighten, without_fixed
 
-# Of values scaled to lie between 0 and 1: what the solver may miss a sum by, and what that may cost a bound.
+# For values scaled to 0 … 1: the solver's tolerance for a sum, and the resulting error of a bound.
 _FEASIBILITY = 1e-9
 _ACCURACY = 10 * _FEASIBILITY
 
@@ -29,9 +29,9 @@ def linear_bounds(matrix: Any, sums: ArrayLike, *, low: ArrayLike, high: ArrayLi
     scipy.sparse; ``low`` and ``high`` are numbers, or one per record. A record in no query gets its own
     ``low`` and ``high``.
 
-    Where all that is given is decimals, a bound within a hundred millionth of the greatest ``high − low`` of
-    a decimal as short as those is that decimal. Any other bound is moved outwards by as much, so that no
-    value that fits is left out.
+    If all inputs are decimals, a bound within a hundred millionth of the greatest ``high − low`` of an equally
+    short decimal is set to that decimal. Any other bound is moved outwards by that amount, so that no possible
+    value is excluded.
 
     >>> linear_bounds([[1, 1, 0], [0, 1, 1]], [190, 120], low=0, high=100)
     array([[ 90., 100.],
@@ -67,7 +67,7 @@ def _bounds_in_units(
     *,
     whole: bool,
 ) -> NDArray[np.float64]:
-    """``[L, U]`` of every record; ``whole``: all that is given are whole numbers."""
+    """``[L, U]`` of every record; ``whole``: all inputs are whole numbers."""
     # A power of two scales without rounding.
     scale = 2.0 ** np.ceil(np.log2(max(float(np.max(highs - lows, initial=0.0)), np.finfo(np.float64).tiny)))
     widths = (highs - lows) / scale
@@ -84,7 +84,7 @@ def _bounds_in_units(
         rounding=max(_FEASIBILITY, input_rounding),
     )
     group_low, group_high = _unknown_bounds(system)
-    # The other records of a group can take up anything between 0 and all their widths.
+    # The other records of a group can sum to anything between 0 and the sum of their widths.
     others = width_of_group[group] - widths
     least = np.maximum(group_low[group] - others, 0.0)
     greatest = np.minimum(group_high[group], widths)

@@ -1,7 +1,7 @@
-"""Range sums of one even size: what they pin every record down to, in closed form.
+"""Range sums of one even size: the bounds of every record, in closed form.
 
-The database answers sums over ``Q = 2l`` consecutive records of a secret order only. All that can be learnt
-from such answers is ``a_i = s_i + s_(i+1)``, ``i = 1 … k``, where ``s_i`` is the sum of the i-th block of
+The database answers only sums over ``Q = 2l`` consecutive records of a secret order. All information
+in such answers is ``a_i = s_i + s_(i+1)``, ``i = 1 … k``, where ``s_i`` is the sum of the i-th block of
 ``l`` records and ``k = ⌊2n/Q⌋ − 1``. Records past the last whole block are in no query; if fewer than ``Q``
 records exist, no query can be asked and every record is in none.
 
@@ -86,7 +86,7 @@ def bounds(confidential: ArrayLike, *, size: int, low: float, high: float) -> ND
             f"which is not between low ({low:g}) and high ({high:g})."
         )
     per_block, _ = block_layout(len(values), size=size)
-    # Rounded sums of other numbers may pass for decimals; the owner, who has the values, can tell.
+    # Rounded sums of other numbers may look like decimals; here the values themselves are known, so check them.
     places = decimal_places(np.append(values, [low, high]), headroom=4.0 * per_block)
     return _bounds(range_sum_answers(values, size=size), size, len(values), low, high, places)
 
@@ -94,7 +94,7 @@ def bounds(confidential: ArrayLike, *, size: int, low: float, high: float) -> ND
 def bounds_from_answers(
     answers: ArrayLike, *, size: int, records: int, low: float, high: float
 ) -> NDArray[np.float64]:
-    """What one who sees the answers alone can say of each record: ``[L, U]``, n × 2, in query order, in O(n).
+    """Bounds ``[L, U]`` of each record from the answers alone: n × 2, in query order, in O(n).
 
     With ``t = s_1`` the block sums are ``s_i = ±(t + u_i)``, signs alternating and ``u_i`` known from the
     answers. ``l·d_min ≤ s_i ≤ l·d_max`` for every block leaves an interval for ``t``, hence ``[s_lo, s_hi]``
@@ -102,8 +102,8 @@ def bounds_from_answers(
     each of its records.
 
     The bounds are exact where answers, ``low`` and ``high`` are decimals (integers among them), which are
-    then taken to be exact themselves. Otherwise each is moved outwards by what rounding may have cost, so
-    that no value that fits is ever left out.
+    then assumed to be exact. Otherwise each is moved outwards by the possible rounding error, so that no
+    possible value is excluded.
 
     >>> bounds_from_answers([390.0, 250.0], size=4, records=7, low=0, high=100)[[0, 2, 4, 6]]
     array([[ 90., 100.],
@@ -199,7 +199,7 @@ def _record_spans(
     least, greatest = ends.min(axis=1), ends.max(axis=1)
     others = per_block - 1
     spans = np.column_stack([least - others * high - slack, greatest - others * low + slack])
-    return np.asarray(np.clip(spans, low, high) / factor + 0.0, dtype=np.float64)  # + 0.0: no bound reads -0
+    return np.asarray(np.clip(spans, low, high) / factor + 0.0, dtype=np.float64)  # + 0.0 turns -0 into 0
 
 
 def _finite_vector(numbers: ArrayLike, *, name: str) -> NDArray[np.float64]:

@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 
 from equivoc.queries.sum_systems import SumSystem, contradiction
 
-# A known solution this close to a proven bound attains it.
+# A known solution this close to a proven bound counts as attaining it.
 _ATTAINED = 1e-9
-# Pressing many unknowns at once costs some ten programs; to go on, it must settle this share of the open.
+# Optimising many unknowns at once costs about ten programs; repeat only if it settled this share of the open ones.
 _WORTH_PRESSING = 0.25
 
 
 def attained_range(system: SumSystem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Least and greatest value of each unknown.
 
-    The system's own bounds are proven; a known solution's values are attained. Where the two meet, no program
-    is solved. Programs that press many unknowns at once come first: one such solution attains many bounds.
+    The system's bounds are proven; the values of a known solution are attained. Where the two are equal, no program
+    is solved. Programs that optimise many unknowns at once come first: one solution attains many bounds.
     """
     solver = _solver(system)
     first = _solve(solver)
@@ -58,7 +58,7 @@ def _solver(system: SumSystem) -> Any:
 
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
-    # Only costs change between programs: the last basis stays feasible, and presolve would throw it away.
+    # Only costs change between programs: the last basis stays feasible, and presolve would discard it.
     solver.setOptionValue("presolve", "off")
     solver.setOptionValue("simplex_strategy", 4)
     solver.setOptionValue("primal_feasibility_tolerance", system.rounding)
@@ -82,7 +82,7 @@ def _solve(solver: Any) -> NDArray[np.float64]:
 
     solver.run()
     if solver.getModelStatus() not in (HighsModelStatus.kOptimal, HighsModelStatus.kInfeasible):
-        # A stalled warm start: forget the basis and solve once more from nothing.
+        # The warm start stalled: discard the basis and solve again from the start.
         solver.clearSolver()
         solver.run()
     status = solver.getModelStatus()

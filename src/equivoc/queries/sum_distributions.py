@@ -1,4 +1,4 @@
-"""How likely each sum of several records is, however far into the tails: repeated convolution of a prior."""
+"""Distribution of the sum of several records, accurate in the tails: repeated convolution of a prior."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from equivoc.queries.even_grids import EvenGrid
 
 _MOST_MULTIPLICATIONS = 6e9
 _LEAST_STRETCH = 256
-# exp of anything below is on its way out of float64's range.
+# exp of anything below this underflows in float64.
 _LEAST_SAFE_LOG = -690.0
 
 
 def log_sums(grid: EvenGrid, belief: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
     """Logarithms of ``N_0``, ``N_1``, ``N_2``, … without end, ``N_l`` the distribution of the sum of l records.
 
-    Each runs over the sums 0, 1, … steps above the least one; −inf: cannot be. ``belief`` has a probability for each
+    Each is over the sums 0, 1, … steps above the least one; −inf: impossible. ``belief`` has a probability for each
     of the grid's values.
 
     >>> from itertools import islice
@@ -34,17 +34,17 @@ def log_sums(grid: EvenGrid, belief: NDArray[np.float64]) -> Iterator[NDArray[np
 
 
 def too_many_sums(grid: EvenGrid, records: int) -> bool:
-    """Whether the distribution of so many records' sum would take minutes to work out."""
+    """True if the distribution of the sum of so many records would take minutes to compute."""
     return records * (records * grid.steps + 1) * (grid.steps + 1.0) > _MOST_MULTIPLICATIONS
 
 
 def _log_convolve(
     log_sums: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Logarithm of the distribution that one more record gives, stretch by stretch of the sums.
+    """Logarithm of the distribution with one more record, computed in segments of the sums.
 
-    Each stretch is convolved in plain numbers relative to its own peak: the whole range of a sum of hundreds
-    of records does not fit float64, a stretch nearly always does. Only positive terms are added, so that the
+    Each segment is convolved in plain numbers relative to its own peak: the whole range of a sum of hundreds
+    of records does not fit float64, a segment nearly always does. Only positive terms are added, so that the
     smallest tail keeps its relative accuracy (a Fourier transform would lose it).
     """
     on_grid = np.zeros(grid.steps + 1)
@@ -74,7 +74,7 @@ def _log_convolve(
 def _log_space_stretch(
     source: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The same convolution where even a stretch would underflow: slower, one value at a time."""
+    """The same convolution if even a segment would underflow: slower, one value at a time."""
     result = np.full(len(source) + grid.steps, -np.inf)
     for position, probability in zip(grid.positions, belief, strict=True):
         if probability > 0:

@@ -1,4 +1,4 @@
-"""Systems of sums: unknowns between bounds, some of whose sums are known; what follows without a solver."""
+"""Systems of known sums of bounded unknowns; bound propagation without a solver."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from equivoc.errors import InputError
 
 MOST_ROUNDS = 1000
-# Unknowns are scaled to about 1: a narrower interval is a point, a smaller move is no move.
+# Unknowns are scaled to about 1: a narrower interval counts as a point, a smaller change as none.
 _POINT = 1e-12
 
 
@@ -22,7 +22,7 @@ class SumSystem:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     rounding: float
-    """How far a sum may be missed and still hold."""
+    """The tolerance within which a sum counts as satisfied."""
 
     def part(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> "SumSystem":
         """The system of some sums and unknowns; the sums must have no other unknowns."""
@@ -36,17 +36,17 @@ class SumSystem:
 
 
 def contradiction() -> InputError:
-    """The caller's sums cannot all hold."""
+    """The error for contradictory sums."""
     return InputError(
         "sums contradict each other or the bounds: no values between low and high have these sums."
     )
 
 
 def tighten(system: SumSystem) -> tuple[SumSystem, bool]:
-    """Hand bounds from sum to sum until none moves: ``x_j ≥ sum − (upper bounds of the others)``, and so on.
+    """Propagate bounds from sum to sum until none changes: ``x_j ≥ sum − (upper bounds of the others)``, and so on.
 
-    Returns the system with its new bounds, and whether they came to rest within ``MOST_ROUNDS``. At rest they
-    are exact for every part of the system that is a forest; elsewhere they only contain the exact ones.
+    Returns the system with its new bounds, and whether they converged within ``MOST_ROUNDS``. Converged bounds are
+    exact for every part of the system that is a forest; elsewhere they contain the exact ones.
     """
     by_row = system.matrix
     row = np.repeat(np.arange(by_row.shape[0]), np.diff(by_row.indptr))
@@ -62,7 +62,7 @@ def tighten(system: SumSystem) -> tuple[SumSystem, bool]:
         np.minimum.at(new_high, column, spare_high[row] + low[column])
         if np.any(new_low > new_high + system.rounding):
             raise contradiction()
-        # Rounding may cross bounds that are one point.
+        # Rounding may put the lower bound of a point above its upper bound.
         new_low, new_high = np.minimum(new_low, new_high), np.maximum(new_low, new_high)
         moved = max(np.max(new_low - low, initial=0.0), np.max(high - new_high, initial=0.0))
         low, high = new_low, new_high
@@ -72,9 +72,9 @@ def tighten(system: SumSystem) -> tuple[SumSystem, bool]:
 
 
 def without_fixed(system: SumSystem) -> tuple[SumSystem, NDArray[np.int64]]:
-    """The system of the unknowns that still have room, and which unknowns these are.
+    """The system of the unknowns that are not yet fixed, and their positions.
 
-    Unknowns in no sum, and sums of no remaining unknown, are left out too: nothing more can be said of them.
+    Unknowns in no sum, and sums without a remaining unknown, are left out too: they give no more information.
     """
     midpoint = (system.low + system.high) / 2
     open_ = system.high - system.low > _POINT

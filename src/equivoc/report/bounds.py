@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from equivoc.attributes.attribute import Attribute
     from equivoc.data.microdata import Microdata
 
 FEWEST_PEOPLE = 3
@@ -41,6 +42,11 @@ def shown_bounds(people: Microdata) -> Bounds | None:
     codes = np.partition(people.codes, [beyond - 1, len(people) - beyond])
     low, high = values[codes[beyond - 1]], values[codes[len(people) - beyond]]
     return Bounds(_outward(float(low), ROUND_FLOOR), _outward(float(high), ROUND_CEILING), exact=False)
+
+
+def tells_no_value(attribute: Attribute, bounds: Bounds | None) -> bool:
+    """Do distances in the domain tell no person's value: of categories, or where the ends of the domain are told?"""
+    return not attribute.numeric or (bounds is not None and bounds.exact)
 
 
 def _outward(value: float, rounding: str) -> float:

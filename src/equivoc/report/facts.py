@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from equivoc.assessment.budget import budget as budgets
 from equivoc.assessment.budget import can_be_budgeted
 from equivoc.assessment.by_knowledge import risk_by_knowledge
+from equivoc.attributes.words import closeness, domain_size, level_names, measured_in
 from equivoc.report import wording
-from equivoc.report.bounds import Bounds, shown_bounds
+from equivoc.report.bounds import Bounds, shown_bounds, tells_no_value
 from equivoc.report.plain import plain
 from equivoc.report.riskiest import riskiest_classes
+from equivoc.report.shown_summary import shown_summary
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
@@ -50,13 +52,15 @@ def assessment_facts(
     """
     subsets = result.subsets  # before the summary, which then need not measure any of them again
     people, summary = result.people, result.summary
-    name = people.confidential
-    hits = _hits(result)
+    name, attribute = people.confidential, people.attribute
+    unit = unit or attribute.unit
+    hits = _hits(result, unit)
+    phrases = {hit["eps"]: closeness(attribute, hit["eps"], unit).phrase for hit in hits}
     shown = next((hit for hit in hits if hit["eps"] > 0), hits[0])
-    exposure = _exposure(result, shown["eps"])
+    exposure = {**_exposure(result, shown["eps"]), "hit_close": shown["close"]}
     bounds = shown_bounds(people)
-    figures = _figures(summary, unit or name)
-    if bounds is None or not bounds.exact:
+    figures = _figures(summary, measured_in(attribute, unit))
+    if not tells_no_value(attribute, bounds):
         # Area divided by mean entropy is the distance from the least person's value to the greatest's.
         figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
     area = next(figure for figure in figures if figure["name"] == "area")
@@ -76,8 +80,8 @@ def assessment_facts(
             "sentence": wording.verdict_sentence(area["left"], unprotected_left),
         },
         "sentences": {
-            "hit": [wording.hit_sentence(name, result.known, hit, unit) for hit in hits],
-            "shown": wording.hit_sentence(name, result.known, shown, unit),
+            "hit": [wording.hit_sentence(result.known, phrases[hit["eps"]], hit["release"]) for hit in hits],
+            "shown": wording.hit_sentence(result.known, phrases[shown["eps"]], shown["release"]),
             "beside": wording.beside_sentence(shown),
         },
         "data": _data(result, unit, bounds),
@@ -85,28 +89,32 @@ def assessment_facts(
         "known": result.known,
         "figures": figures,
         "hits": hits,
-        "control": _control(summary),
+        "control": _control(summary, {hit["eps"]: hit["close"] for hit in hits}),
+        "estimates": _estimates(summary),
         "notes": result.release.notes(result.known),
         "shown_hit": shown,
         "curve": _curve(result, bounds),
         "knowledge": risk_by_knowledge(subsets),
         "people": exposure,
-        "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values),
+        "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values, unit=unit),
         "contributions": _contributions(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
         "measures": [row._asdict() for row in result.measures],
         "methods": [
             {"term": term, "meaning": meaning}
-            for term, meaning in wording.METHODS
-            if (term != wording.CONTROL or "control" in summary)
-            and (term != wording.MEAN_ENTROPY or any(f["name"] == "mean_entropy" for f in figures))
+            for term, meaning in wording.methods(
+                categories=not attribute.ordered,
+                control="control" in summary,
+                mean_entropy=any(f["name"] == "mean_entropy" for f in figures),
+            )
         ],
         "assumptions": wording.assumptions(
             mechanism=result.release.assumption,
             uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
             weights=people.weights is not None,
-            given_domain=wording.domain_words(len(people.values), bounds, unit),
+            given_domain=wording.domain_words(domain_size(attribute), bounds, unit),
         ),
+        "summary": shown_summary(result, bounds),
         "versions": versions(),
         "seed": result.seed,
         "date": date,
@@ -132,12 +140,14 @@ def _data(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str, Any
         "alone": np.count_nonzero(sizes == 1),
         "confidential": {
             "name": people.confidential,
+            "kind": people.attribute.kind,
             "unit": unit,
+            "measured_in": measured_in(people.attribute, unit),
             "values": len(people.values),
             "low": None if bounds is None else bounds.low,
             "high": None if bounds is None else bounds.high,
             "exact": bounds is not None and bounds.exact,
-            "words": wording.domain_words(len(people.values), bounds, unit),
+            "words": wording.domain_words(domain_size(people.attribute), bounds, unit),
         },
         "keys": [
             {"name": key, "levels": len(people.levels(key)), "known": key in result.known}
@@ -150,7 +160,7 @@ def _data(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str, Any
 def _figures(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
     """H0, area and mean entropy: over people, beside the baselines."""
     told = []
-    for name, label, measured_in in (
+    for name, label, in_units in (
         ("h0", "H0", "bits"),
         ("area", "Area A", f"bits × {unit}"),
         ("mean_entropy", "Mean entropy", "bits"),
@@ -161,7 +171,7 @@ def _figures(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "label": label,
-                "unit": measured_in,
+                "unit": in_units,
                 "safer": "higher",
                 "release": release,
                 "prior": prior,
@@ -175,11 +185,12 @@ def _figures(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
     return told
 
 
-def _hits(result: Assessment) -> list[dict[str, Any]]:
+def _hits(result: Assessment, unit: str) -> list[dict[str, Any]]:
     summary = result.summary
     return [
         {
             "eps": eps,
+            "close": closeness(result.people.attribute, eps, unit).label,
             "within": eps / 2,
             "safer": "lower",
             "release": summary["per_record"]["hit"][eps]["mean"],
@@ -191,7 +202,13 @@ def _hits(result: Assessment) -> list[dict[str, Any]]:
     ]
 
 
-def _control(summary: dict[str, Any]) -> dict[str, Any] | None:
+def _estimates(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """How many areas are estimates and how far off they may be; None where all are exact or certified."""
+    told = summary["estimates"]
+    return None if told is None else {**told, "sentence": wording.estimates_sentence(told)}
+
+
+def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any] | None:
     """How near the truth she is for people who were not in the data, beside those who were; None without them."""
     if "control" not in summary:
         return None
@@ -204,6 +221,7 @@ def _control(summary: dict[str, Any]) -> dict[str, Any] | None:
         "hits": [
             {
                 "eps": eps,
+                "close": close[eps],
                 "within": eps / 2,
                 "people": people["true_hit"][eps],
                 "control": hit,
@@ -225,13 +243,14 @@ def _curve(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
     Break points are differences of values: where the values are the people's own, even steps tell none of them.
     """
     eps = result.break_points
-    levels = not result.people.attribute.ordered
-    every = levels or (len(eps) <= MOST_TOLERANCES and bounds is not None and bounds.exact)
+    attribute = result.people.attribute
+    every = tells_no_value(attribute, bounds) and (len(eps) <= MOST_TOLERANCES or not attribute.ordered)
     if not every:
         eps = np.linspace(0.0, _reach(float(eps[-1]), bounds), MOST_TOLERANCES)
     found = result.mean_curve(eps)
     return {
         "eps": eps,
+        "levels": level_names(attribute) if attribute.kind == "tree" else None,
         "every_break_point": every,
         "drawn": found.drawn,
         "release": found.release,

@@ -6,8 +6,9 @@ from html import escape
 from typing import Any
 
 from equivoc.assessment.assessment import Assessment
+from equivoc.attributes.words import closeness, measured_in
 from equivoc.models.phrases import listed
-from equivoc.number_format import amount, figure, probability
+from equivoc.number_format import figure, probability
 
 
 def notebook_summary(result: Any) -> str:
@@ -18,16 +19,16 @@ def notebook_summary(result: Any) -> str:
 def _assessment(result: Assessment) -> str:
     summary = result.summary
     record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
-    name = result.people.confidential
+    attribute = result.people.attribute
     rows = [
         (label, record[f]["mean"], prior[f], bare[f], f"{summary['left'][f]:.0%}")
-        for f, label in (("h0", "H0, bits"), ("area", f"area, bits × {name}"))
+        for f, label in (("h0", "H0, bits"), ("area", f"area, bits × {measured_in(attribute)}"))
     ]
     cells: list[tuple[str, ...]] = [
         (label, figure(a), figure(b), figure(c), left) for label, a, b, c, left in rows
     ]
     for e in result.eps:
-        label = f"best guess within ±{amount(e / 2)}" if e else "best guess exact"
+        label = f"best guess {closeness(attribute, e).label}"
         rates = (record["hit"][e]["mean"], prior["hit"][e], bare["hit"][e])
         cells.append((label, *map(probability, rates), ""))
     knows = listed(result.known) if result.known else "no key"

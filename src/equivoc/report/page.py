@@ -14,7 +14,7 @@ import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import vl_convert
@@ -25,10 +25,14 @@ from equivoc.assessment.assessment import Assessment
 from equivoc.charts.drawing import check_drawing
 from equivoc.charts.report import assessment_figures
 from equivoc.errors import InputError
-from equivoc.files import check_outputs, replacing
+from equivoc.files import check_outputs, one_each, replacing
 from equivoc.number_format import amount, bits, figure, probability
 from equivoc.report.facts import assessment_facts
+from equivoc.report.several_facts import several_facts
 from equivoc.report.study_facts import StudyResult, study_facts
+
+if TYPE_CHECKING:
+    from equivoc.assessment.several import SeveralAssessments
 
 CHART_CONFIG = {
     "background": "transparent",
@@ -83,6 +87,20 @@ def write_report(
     else:
         page = render(None, facts, result.plot())
     return write_page(page, path)
+
+
+def write_reports(
+    result: SeveralAssessments,
+    path: str | os.PathLike[str],
+    facts: dict[str, Any] | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Write one page per attribute beside ``path``, from their ``facts`` if these are there already."""
+    told = several_facts(result, **options) if facts is None else facts
+    paths = one_each(Path(path), result.attributes)
+    check_outputs(list(paths.values()), inputs=[] if result.people.source is None else [result.people.source])
+    pages = {file: render(told["attributes"][name]) for name, file in paths.items()}
+    return [write_page(page, file) for file, page in pages.items()]
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:

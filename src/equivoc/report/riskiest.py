@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from equivoc.attributes.words import closeness
 from equivoc.report.bounds import FEWEST_PEOPLE
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
 
 
-def riskiest_classes(result: Assessment, most: int, *, record_values: bool) -> dict[str, Any]:
+def riskiest_classes(result: Assessment, most: int, *, record_values: bool, unit: str = "") -> dict[str, Any]:
     """The ``most`` classes with the least area and H0. Those of fewer than three people are averaged into one entry:
     of one person, the key values are a record's; of two, each knows the other's. ``record_values`` names them too.
     """
@@ -35,6 +36,7 @@ def riskiest_classes(result: Assessment, most: int, *, record_values: bool) -> d
     return {
         "fewest_people": fewest,
         "eps": list(hits),
+        "close": [closeness(result.people.attribute, eps, unit).label for eps in hits],
         "withheld": withheld,
         "classes": [
             {

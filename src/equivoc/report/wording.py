@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from equivoc.models.phrases import listed
-from equivoc.number_format import amount, bits, counted, probability
+from equivoc.number_format import amount, bits, counted, figure, probability
 from equivoc.report.bounds import Bounds
 
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
 """By how much the area falls, and what that is called: below a quarter little, from a half on most."""
 
-CONTROL, MEAN_ENTROPY = "Control group", "Mean entropy"
+CONTROL, MEAN_ENTROPY, HIT_RATE = "Control group", "Mean entropy", "Hit rate V(ε)"
 METHODS = (
     (
         "H(ε)",
@@ -27,7 +27,7 @@ METHODS = (
     ),
     (MEAN_ENTROPY, "the area divided by the width of the domain, in bits. Higher is safer."),
     (
-        "Hit rate V(ε)",
+        HIT_RATE,
         "the largest probability that one window of length ε holds: the chance, by the intruder's own reckoning, that "
         "her best guess is within ±ε/2. Lower is safer.",
     ),
@@ -66,6 +66,42 @@ METHODS = (
 )
 
 
+HIT_RATE_OF_CATEGORIES = (
+    "the largest probability that one group of the level ε holds (at ε = 0, one category): the chance, by the "
+    "intruder's own reckoning, that her best guess is right about it. Lower is safer."
+)
+LEVELS = (
+    "Levels",
+    "ε counts levels of the hierarchy. Two categories are as far apart as their lowest common group is high above "
+    "them; without a hierarchy, any two are one level apart. H(ε) is the entropy of the groups at that level, and the "
+    "area is the sum of H over the levels.",
+)
+
+
+def methods(*, categories: bool, control: bool, mean_entropy: bool) -> list[tuple[str, str]]:
+    """The terms that a page explains: those that it uses."""
+    told = [
+        (term, HIT_RATE_OF_CATEGORIES if categories and term == HIT_RATE else meaning)
+        for term, meaning in METHODS
+        if (control or term != CONTROL) and (mean_entropy or term != MEAN_ENTROPY)
+    ]
+    return [LEVELS, *told] if categories else told
+
+
+def estimates_sentence(estimates: dict[str, Any]) -> str:
+    """How many areas are estimates, and how far off they may be.
+
+    >>> estimates_sentence({"classes": 12, "checked": 3, "largest_error": 0.004})
+    'The areas of 12 classes with many values are estimates; of those that were checked, none is off by more than \
+0.4%. Give a tolerance such as 0.01 for certified areas.'
+    """
+    return (
+        f"The areas of {counted(estimates['classes'], 'class')} with many values are estimates; of those that were "
+        f"checked, none is off by more than {figure(100 * estimates['largest_error'])}%. Give a tolerance such as 0.01 "
+        "for certified areas."
+    )
+
+
 def question(confidential: str, known: Sequence[str], technique: str) -> str:
     knows = f"knows a person's {listed(known)}" if known else "knows nothing else about a person"
     return (
@@ -74,15 +110,10 @@ def question(confidential: str, known: Sequence[str], technique: str) -> str:
     )
 
 
-def hit_sentence(confidential: str, known: Sequence[str], hit: dict[str, Any], unit: str) -> str:
+def hit_sentence(known: Sequence[str], phrase: str, hit: float) -> str:
     """“Knowing age and sex, an intruder is within ±5K of a random person's salary with probability 0.41.”"""
     knowing = f"Knowing {listed(known)}" if known else "Knowing nothing else"
-    close = (
-        f"is within ±{amount(hit['within'], unit)} of a random person's {confidential}"
-        if hit["eps"]
-        else f"names a random person's exact {confidential}"
-    )
-    return f"{knowing}, an intruder {close} with probability {probability(hit['release'])}."
+    return f"{knowing}, an intruder {phrase} with probability {probability(hit)}."
 
 
 def beside_sentence(hit: dict[str, Any]) -> str:
@@ -131,15 +162,14 @@ def verdict_sentence(left: float, left_unprotected: float) -> str:
     )
 
 
-def domain_words(values: int, bounds: Bounds | None, unit: str) -> str:
+def domain_words(many: str, bounds: Bounds | None, unit: str) -> str:
     """How many values there are, and where they lie.
 
-    >>> domain_words(25, Bounds(10, 250, exact=True), "K"), domain_words(1, None, "")
-    ('25 values from 10K to 250K', '1 value')
-    >>> domain_words(1234, Bounds(10, 250, exact=False), "K")
+    >>> domain_words("25 values", Bounds(10, 250, exact=True), "K"), domain_words("5 categories", None, "")
+    ('25 values from 10K to 250K', '5 categories')
+    >>> domain_words("1,234 values", Bounds(10, 250, exact=False), "K")
     '1,234 values, most of them between about 10K and 250K'
     """
-    many = counted(values, "value")
     if bounds is None:
         return many
     low, high = amount(bounds.low, unit), amount(bounds.high, unit)

@@ -1,1 +1,1 @@
-"""From posteriors to answers: one assessment, and studies of many."""
+"""Studies: many techniques, parameters, intruders and replicates."""

@@ -1,6 +1,6 @@
-"""The five claims of the paper's experiment, each put to the figures of a study.
+"""The five claims of the paper's experiment, each tested on the results of a study.
 
-A claim that does not hold is said not to hold, with the figures; the rules below were fixed beforehand.
+The rules below were fixed beforehand; a claim that fails is reported with its figures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOISE_OF_THE_MEAN = 2.0
-"""A step in the wrong direction within this many standard errors counts as no step."""
+"""A step in the wrong direction within this many standard errors is ignored."""
 SIMILAR = 0.10
 FLAT = 0.10
 SHARP = 0.30

@@ -1,4 +1,4 @@
-"""What a study is made of, without any value of the data; and whether two studies can share a folder."""
+"""A study's description without any value of the data, and the test whether two studies can share a folder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from equivoc.arguments import is_whole
+from equivoc.attributes.geometry import Nested
 from equivoc.data.microdata import Microdata
 from equivoc.study.cell import MOST_CELLS
 from equivoc.techniques.technique import Technique
@@ -18,10 +19,15 @@ Facts = dict[str, Any]
 def study_facts(
     people: Microdata, techniques: Sequence[Technique], knowledge: Facts, *, replicates: int, seed: int
 ) -> Facts:
-    """The study as plain data that may be printed: no value of the data, and nothing computed from them."""
+    """The study as plain data that may be printed: no value of the data, and nothing computed from it."""
     return {
         "equivoc": __version__,
-        "data": {"records": len(people), "confidential": people.confidential, "keys": list(people.keys)},
+        "data": {
+            "records": len(people),
+            "confidential": people.confidential,
+            "kind": people.attribute.kind,
+            "keys": list(people.keys),
+        },
         "techniques": [technique.notation for technique in techniques],
         "once": [technique.notation for technique in techniques if not technique.random],
         "knowledge": knowledge,
@@ -31,10 +37,10 @@ def study_facts(
 
 
 def data_fingerprint(people: Microdata, salt: bytes) -> str:
-    """One keyed hash of all columns in row order and of the domain.
+    """One keyed hash of all columns in row order, of the domain, and of what "close" means in it.
 
-    A store keeps it with its own random ``salt``: the same data are recognised, but no table of hashes made
-    beforehand helps to find them, and no column can be guessed without all others.
+    A store keeps it with its own random ``salt``: it recognises the same data, but the hash cannot be looked up in
+    a precomputed table, and no column can be guessed without all others.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"sex": ["F", "M"], "pay": [10, 20]}), confidential="pay", keys=["sex"])
@@ -44,23 +50,30 @@ def data_fingerprint(people: Microdata, salt: bytes) -> str:
     found = blake2b(key=salt, digest_size=32)
     for key in people.keys:
         for level in people.levels(key):
-            found.update(repr(level).encode() + b"\0")  # repr leaves no \0 in a text
+            found.update(repr(level).encode() + b"\0")  # repr escapes \0 in text
         found.update(b"\0" + people.key_codes(key).astype("<i4").tobytes())
-    found.update(people.values.astype("<f8").tobytes() + people.codes.astype("<i4").tobytes())
+    attribute = people.attribute
+    found.update(attribute.kind.encode() + b"\0" + people.codes.astype("<i4").tobytes())
+    if attribute.numeric:
+        found.update(people.values.astype("<f8").tobytes())
+    else:
+        found.update("\0".join(map(repr, people.values)).encode())
+    if isinstance(attribute.geometry, Nested):
+        found.update(b"\0" + attribute.geometry.groups.astype("<i8").tobytes())
     return found.hexdigest()
 
 
 def content_fingerprint(content: str | None, salt: bytes) -> str:
-    """A keyed hash of what a technique's notation only names, such as a file; "" if the notation tells everything."""
+    """A keyed hash of the files that a technique's notation names; "" if it names none."""
     return "" if content is None else blake2b(content.encode(), key=salt, digest_size=32).hexdigest()
 
 
 def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str]:
-    """Why the stored cells cannot be used for the study that is asked for, each as half a sentence.
+    """The reasons why the stored cells cannot be used for the requested study, each as half a sentence.
 
     Techniques and replicates may differ: a cell is the same whatever other cells there are.
 
-    >>> data = {"confidential": "pay", "keys": ["sex"], "records": 4}
+    >>> data = {"confidential": "pay", "kind": "number", "keys": ["sex"], "records": 4}
     >>> one = {"equivoc": "1", "data": data, "knowledge": {}, "seed": 0}
     >>> list(differences(one, {**one, "seed": 7}, same_data=True))
     ['its seed is 0, not 7']
@@ -71,12 +84,14 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
     if there != here:
         if there["confidential"] != here["confidential"]:
             yield f"its confidential column is {there['confidential']}, not {here['confidential']}"
+        if there["kind"] != here["kind"]:
+            yield f"its confidential column is of the kind {there['kind']}, not {here['kind']}"
         if there["keys"] != here["keys"]:
             yield f"its keys are {there['keys']}, not {here['keys']}"
         if there["records"] != here["records"]:
             yield f"its data have {there['records']:,} records, not {here['records']:,}"
     elif not same_data:
-        yield "its data hold other values, have their rows in another order, or have another domain"
+        yield "its data hold other values, have their rows in another order, or have another domain or hierarchy"
     for name in ("known_sizes", "subsets"):
         there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
         if there != here:
@@ -86,13 +101,14 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
 
 
 def are_facts(found: Any) -> bool:
-    """Is this what `study_facts` makes? A damaged store may hold anything."""
+    """True if this has the form of `study_facts`: a damaged store may hold anything."""
     if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
         return False
     data, known = found["data"], found.get("knowledge")
     return (
         isinstance(found.get("equivoc"), str)
         and isinstance(data.get("confidential"), str)
+        and isinstance(data.get("kind"), str)
         and _are_texts(data.get("keys"))
         and _is_count(data.get("records"), least=1)
         and _are_texts(found.get("techniques"))

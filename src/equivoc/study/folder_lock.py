@@ -1,4 +1,4 @@
-"""One process at a time computes a study in a folder."""
+"""A lock: one process at a time computes a study in a folder."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LOCK = "study.lock"
 
 @contextmanager
 def only_here(folder: Path) -> Iterator[None]:
-    """InputError if another process holds the folder; the system lets go when a process ends, however it ends.
+    """InputError if another process holds the lock; the system releases it when the process ends.
 
-    Where there are no such locks (Windows, some network disks) nothing is held: two processes then do the same
-    work twice, which changes no result.
+    Without file locks (Windows, some network disks) nothing is locked: two processes then compute the same cells,
+    which changes no result.
     """
     path = folder / LOCK
     handle = _held(path, folder)
@@ -25,7 +25,7 @@ def only_here(folder: Path) -> Iterator[None]:
         yield
     finally:
         if handle is not None:
-            path.unlink(missing_ok=True)  # before letting go, so that it is certainly ours
+            path.unlink(missing_ok=True)  # removed before the lock is released, so that it is still ours
             os.close(handle)
 
 
@@ -52,7 +52,7 @@ def _held(path: Path, folder: Path) -> int | None:
             return None
         if _is_at(handle, path):
             return handle
-        os.close(handle)  # its owner removed it while we opened it
+        os.close(handle)  # removed by its owner while we opened it
 
 
 def _is_at(handle: int, path: Path) -> bool:

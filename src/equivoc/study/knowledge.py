@@ -15,7 +15,7 @@ from equivoc.intruder.release import Release
 
 @dataclass(frozen=True)
 class Knowledge:
-    """All subsets of the keys of these ``sizes``; or, where ``subsets`` are given, those only.
+    """All subsets of the keys of these ``sizes``, or only the given ``subsets``.
 
     >>> Knowledge.of(("age", "sex"), known_sizes=None, subsets=None).sizes
     (0, 1, 2)
@@ -31,7 +31,7 @@ class Knowledge:
     def of(
         cls, keys: tuple[str, ...], *, known_sizes: Iterable[int] | None, subsets: Iterable[Any] | None
     ) -> Knowledge:
-        """What the caller asked for, checked against the keys there are; nothing asked: 0 … all keys."""
+        """The checked request; without ``known_sizes`` and ``subsets``: 0 … all keys."""
         if known_sizes is not None and subsets is not None:
             raise InputError("known_sizes and subsets are both given; give one of them.")
         if subsets is not None:
@@ -40,7 +40,7 @@ class Knowledge:
         return cls(_checked_sizes(keys, known_sizes), None)
 
     def posteriors(self, release: Release) -> Iterator[Posteriors]:
-        """What each of the intruders makes of the release, each subset once."""
+        """The posteriors of each intruder, each subset once."""
         if self.subsets is not None:
             for subset in self.subsets:
                 yield release.posteriors(subset)
@@ -65,9 +65,9 @@ def _checked_sizes(keys: tuple[str, ...], sizes: Iterable[int] | None) -> tuple[
         if isinstance(size, bool) or not hasattr(size, "__index__"):
             raise InputError(f"known_sizes holds {size!r}; give whole numbers, such as [0, 1, 2].")
         if not 0 <= index(size) <= len(keys):
-            told = size if abs(index(size)) < 1 << 63 else "a number that is too large"
+            shown = size if abs(index(size)) < 1 << 63 else "a number that is too large"
             raise InputError(
-                f"known_sizes holds {told}; with {len(keys)} keys it can be 0 to {len(keys)} known keys."
+                f"known_sizes holds {shown}; with {len(keys)} keys it can be 0 to {len(keys)} known keys."
             )
         chosen.append(index(size))
     if not chosen:
@@ -90,7 +90,7 @@ def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tup
             raise InputError(f"subsets holds {wrong[0]!r}, which is not a key{did_you_mean(wrong[0], keys)}")
         ordered = tuple(key for key in keys if key in subset)
         if len(ordered) < len(list(subset)) or ordered in chosen:
-            raise InputError(f"subsets holds {list(subset)}, in which something is named twice.")
+            raise InputError(f"subsets holds {list(subset)}, which repeats a key or a subset.")
         chosen.append(ordered)
     if not chosen:
         raise InputError(
@@ -100,7 +100,7 @@ def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tup
 
 
 def _runs(sizes: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of consecutive sizes: one sweep serves a run.
+    """First and last of each run of consecutive sizes: one sweep covers a run.
 
     >>> list(_runs((0, 1, 2, 5)))
     [(0, 2), (5, 5)]

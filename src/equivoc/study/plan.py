@@ -5,6 +5,10 @@ path = "people.csv"          # beside the plan, unless absolute
 confidential = "salary"
 keys = ["age", "sex"]
 round_to = 10                # optional, as are domain and drop_missing
+# of categories:
+# hierarchy = { disease = "disease.csv" }         # beside the plan, too
+# ordered = { severity = ["mild", "severe"] }     # lowest first
+# categories = ["code"]                           # numbers that are codes
 domain = { low = 10, high = 250, step = 10 }
 
 [[technique]]
@@ -28,6 +32,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from equivoc.attributes.kinds import Kind, kinds_of
 from equivoc.attributes.numbers import even_domain
 from equivoc.data.microdata import Microdata
 from equivoc.did_you_mean import did_you_mean
@@ -43,19 +48,26 @@ TABLES = ("data", "technique", "study")
 NEEDED = ("path", "confidential", "keys")
 KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "path": (str, "a text"),
-    "confidential": (str, "a text"),
+    "confidential": (str, "one column's name: a study is about one attribute"),
     "keys": (list, "a list of texts"),
     "round_to": ((int, float), "a number"),
     "domain": ((list, dict), "a list of numbers, or { low = …, high = …, step = … }"),
     "drop_missing": (bool, "true or false"),
+    "hierarchy": (dict, 'a file by attribute, { disease = "disease.csv" }'),
+    "ordered": (dict, 'levels by attribute, { severity = ["mild", "severe"] }'),
+    "categories": (list, "a list of texts"),
     "known_sizes": (list, "a list of whole numbers"),
     "subsets": (list, "a list of lists of keys"),
     "replicates": (int, "a whole number"),
     "seed": (int, "a whole number"),
 }
-DATA = ("path", "confidential", "keys", "round_to", "domain", "drop_missing")
+ABOUT_KINDS = ("round_to", "domain", "hierarchy", "ordered", "categories")
+DATA = ("path", "confidential", "keys", "drop_missing", *ABOUT_KINDS)
 STUDY = ("known_sizes", "subsets", "replicates", "seed")
 SAID_OF_DATA = {
+    "hierarchy": ("hierarchy",),
+    "ordered": ("ordered", "levels"),
+    "categories": ("categories is",),
     "domain": ("domain",),
     "round_to": ("round_to",),
     "path": (
@@ -86,13 +98,33 @@ class Plan:
 
     def study(self) -> Study:
         """Read the people and put the study together."""
-        given = {name: self.data[name] for name in DATA if name in self.data and name != "path"}
         with self._at("data", SAID_OF_DATA):
-            if "domain" in given:
-                given["domain"] = _domain(given["domain"])
-            people = Microdata(self.path.parent / self.data["path"], **given)
+            people = Microdata(
+                self.path.parent / self.data["path"],
+                confidential=self._kinds(),
+                keys=self.data["keys"],
+                drop_missing=self.data.get("drop_missing", False),
+            )
         with self._at("study", {key: (key,) for key in STUDY}):
             return Study(people, techniques=self.techniques, **self.design)
+
+    def hierarchies(self) -> dict[str, Path]:
+        """The file of each attribute's hierarchy."""
+        files = self.data.get("hierarchy", {})
+        for name, file in files.items():
+            if not isinstance(file, str):
+                raise InputError(f"the hierarchy of {name!r} is {file!r}; give the name of a CSV file.")
+        return {name: self.path.parent / file for name, file in files.items()}
+
+    def _kinds(self) -> list[Kind]:
+        """What kind of values the confidential column holds."""
+        given = {name: self.data[name] for name in ABOUT_KINDS if name in self.data}
+        if "domain" in given:
+            given["domain"] = _domain(given["domain"])
+        strange = [name for name in given.get("categories", []) if not isinstance(name, str)]
+        if strange:
+            raise InputError(f"categories is a list with {strange[0]!r} in it; give names of columns.")
+        return kinds_of([self.data["confidential"]], **given | {"hierarchy": self.hierarchies()})
 
     @contextmanager
     def _at(self, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The text of a plan, read and parsed: what would take memory, time or a crash later is refused here, with its line."""
+"""Reads and parses a plan; rejects, with the line, whatever would later exhaust memory or time or crash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equivoc.study.toml_lines import TomlLines
 
 MOST_BYTES = 1_000_000
 DEEPEST = 8
-"""A plan nests tables and lists less than this; the deepest are rows of a matrix."""
+"""The deepest nesting of tables and lists; the rows of a matrix need the most."""
 LONGEST_MESSAGE = 500
 WHOLE_NUMBERS = 1 << 63
 """TOML's whole numbers have 64 bits."""
@@ -21,13 +21,13 @@ _MANY_DIGITS = re.compile(r"[0-9](?:_?[0-9]){1000,}")
 
 
 def read_toml(file: Path) -> tuple[dict[str, Any], TomlLines]:
-    """The plan's tables, and where they stand. All numbers are finite, and nothing is nested deeply."""
+    """The plan's tables and their line numbers. All numbers are finite, and nothing is nested too deeply."""
     text = _text(file)
     try:
         plan = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"the plan {file} is not TOML: {_short(str(problem))}.") from None
-    except ValueError:  # Python reads no more than some thousand digits
+    except ValueError:  # Python parses at most a few thousand digits
         raise _at(file, _line_of(_MANY_DIGITS, text), "a number has too many digits.") from None
     except RecursionError:
         raise _at(file, _deep_line(text), "tables or lists are nested too deeply.") from None
@@ -43,7 +43,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], TomlLines]:
 
 
 def wrong(file: Path, lines: TomlLines, table: str, key: str, message: str, *, number: int = 0) -> InputError:
-    """What is wrong with a key of a table, with its line; the sentence is never long, whatever it quotes."""
+    """The error about a key of a table, with its line; long messages are shortened."""
     return _at(file, lines.find(table, key, number=number), message)
 
 
@@ -52,7 +52,7 @@ def _at(file: Path, line: int, message: str) -> InputError:
 
 
 def _short(message: str) -> str:
-    """The message with its middle left out if it quotes too much."""
+    """The message, with its middle left out if it is too long."""
     if len(message) <= LONGEST_MESSAGE:
         return message
     return f"{message[: LONGEST_MESSAGE // 2]} … {message[-LONGEST_MESSAGE // 2 :]}"
@@ -81,7 +81,7 @@ def _text(file: Path) -> str:
 
 
 def _fault(value: Any) -> str:
-    """What is wrong with a value or anything in it; "" if nothing is."""
+    """What is wrong with a value or anything inside it; "" if nothing is."""
     waiting = [(value, 0)]
     while waiting:
         found, depth = waiting.pop()

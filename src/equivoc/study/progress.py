@@ -1,4 +1,4 @@
-"""How far a study is: a live bar for people, lines for logs, or silence. On stderr, so that output stays clean."""
+"""Progress of a study on stderr: a live bar, lines for logs, or nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = ("auto", "bar", "plain", "none")
 SECONDS_BETWEEN_LINES = 2.0
 
 Tell = Callable[[int], None]
-"""Called with the number of cells that are done."""
+"""Called with the number of finished cells."""
 
 
 def checked_kind(progress: bool | str) -> str:
@@ -26,7 +26,7 @@ def checked_kind(progress: bool | str) -> str:
 
 @contextmanager
 def telling(kind: str, *, total: int, done: int) -> Iterator[Tell]:
-    """Tell how many of ``total`` cells are done, ``done`` of them before we began."""
+    """Report how many of ``total`` cells are done, ``done`` of them at the start."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -93,7 +93,7 @@ def _bar(console: object, total: int, before: int) -> Iterator[Tell]:
 
 
 def _duration(seconds: float) -> str:
-    """A time to read.
+    """A duration as text.
 
     >>> _duration(7.2), _duration(131), _duration(7300)
     ('8 s', '2 min 11 s', '2 h 1 min')

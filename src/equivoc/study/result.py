@@ -1,4 +1,4 @@
-"""What a study found: one row per technique, number of known keys and replicate; averages, and the figure."""
+"""The results of a study: one row per technique, number of known keys and replicate; averages; the chart."""
 
 from __future__ import annotations
 
@@ -25,22 +25,29 @@ MEASURES = list(Figures._fields[1:])
 
 @dataclass(frozen=True, eq=False)
 class StudyResult(Reported):
-    """The results of a study, or of as much of it as is done.
+    """The results of a finished or unfinished study.
 
     ``h0`` and ``h0_record`` are in bits, ``area`` and ``area_record`` in bits × the confidential attribute's unit; less
     is riskier. The first of each pair counts every class once (the paper's average), the second every person once.
     """
 
     made_of: Facts = field(repr=False)
-    """What the study is made of: data, techniques, knowledge, replicates, seed, version."""
+    """The study's description: data, techniques, knowledge, replicates, seed, version."""
     cells: Sequence[CellResult] = field(repr=False)
     folder: Path | None = None
     """Where the store is."""
 
     @property
     def seed(self) -> int:
-        """The seed that all releases come from."""
+        """The seed of all releases."""
         return int(self.made_of["seed"])
+
+    @property
+    def area_unit(self) -> str:
+        """What areas are counted in, beside bits."""
+        data = self.made_of["data"]
+        of_kind = {"ordered": "ranks", "categories": "levels", "tree": "levels"}
+        return of_kind.get(data["kind"], f"unit of {data['confidential']}")
 
     @property
     def total(self) -> int:
@@ -50,14 +57,14 @@ class StudyResult(Reported):
 
     @property
     def complete(self) -> bool:
-        """Is every cell done?"""
+        """True if every cell is done."""
         return len(self.cells) == self.total
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A pandas frame: technique, parameters, known_size, replicate, h0, area, h0_record, area_record, seconds.
 
-        Techniques stand in the study's order. The same study gives the same bytes in all columns but ``seconds``, the
+        Techniques are in the study's order. The same study gives the same bytes in all columns but ``seconds``, the
         time taken: one release serves all numbers of known keys, and each of its rows gets an equal share of its time.
         A technique that does not draw at random is released once; its rows are repeated for the other replicates, with
         0 seconds.
@@ -91,14 +98,14 @@ class StudyResult(Reported):
         return pd.DataFrame(columns)
 
     def _replicates(self, cell: CellResult) -> Sequence[int]:
-        """The replicates that a cell stands for."""
+        """The replicates that a cell represents."""
         if cell.key.technique in self.made_of["once"]:
             return range(int(self.made_of["replicates"]))
         return [cell.key.replicate]
 
     @property
     def results(self) -> pd.DataFrame:
-        """`frame` without ``seconds``: the same bytes whatever the workers, and however often it was interrupted."""
+        """`frame` without ``seconds``: the same bytes for any number of workers and interruptions."""
         return self.frame.drop(columns="seconds")
 
     def summary(self) -> pd.DataFrame:
@@ -114,7 +121,7 @@ class StudyResult(Reported):
         once = {notation.partition(":")[::2] for notation in self.made_of["once"]}
         fixed = columns["replicates"].index.droplevel("known_size").isin(once)
         for measure in MEASURES:
-            # The mean of equal figures can be off by a rounding error.
+            # The mean of equal numbers can be off by a rounding error.
             columns[measure] = grouped[measure].mean().mask(fixed, grouped[measure].first())
             columns[f"{measure}_se"] = grouped[measure].sem(ddof=1).mask(fixed, 0.0)
         return pd.DataFrame(columns).reset_index()
@@ -127,7 +134,7 @@ class StudyResult(Reported):
         """
         from equivoc.charts.study import study_chart
 
-        return study_chart(self.summary(), confidential=self.made_of["data"]["confidential"], per=per)
+        return study_chart(self.summary(), area_unit=self.area_unit, per=per)
 
     def __repr__(self) -> str:
         data = self.made_of["data"]
@@ -138,7 +145,7 @@ class StudyResult(Reported):
         )
 
     def _repr_html_(self) -> str:
-        """The figure and the summary, as one piece that needs nothing from outside."""
+        """The chart and the summary as self-contained HTML."""
         heading = f"<p>{escape(repr(self)[1:-1])}</p>"
         if not self.cells:
             return heading

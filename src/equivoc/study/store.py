@@ -1,4 +1,4 @@
-"""Finished cells on disk: an SQLite file that survives being killed at any moment, and holds no value of the data."""
+"""Finished cells on disk: an SQLite file that survives a crash at any moment and holds no value of the data."""
 
 from __future__ import annotations
 
@@ -50,28 +50,28 @@ WHERE replicate < ? ORDER BY technique, content, replicate, known_size
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The study that is to be computed: what it is made of, how its data and its techniques' files are recognised."""
+    """The requested study: its description, and fingerprints of its data and its techniques' files."""
 
     facts: Facts
     data: Callable[[bytes], str]
     """The fingerprint of the data, with a salt."""
     contents: Mapping[str, str | None]
-    """By notation: a digest of what the technique's notation only names."""
+    """By notation: a digest of the files that the notation names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """The folder of a study. A cell is in it whole or not at all."""
+    """The folder of a study. A cell is stored completely or not at all."""
 
     folder: Path
     facts: Facts
-    """Of the study that was asked for last."""
+    """The description of the study requested last."""
     contents: Mapping[str, str]
-    """By notation: the keyed fingerprint of what the technique's notation only names."""
+    """By notation: the keyed fingerprint of the files that the notation names."""
     _connection: sqlite3.Connection
 
     def add(self, cell: CellResult) -> None:
-        """Keep a finished cell; on return it is on the disk."""
+        """Store a finished cell; on return it is on disk."""
         technique, replicate = cell.key
         key = (technique, self.contents[technique], replicate)
         with _said(self.folder), self._connection as transaction:
@@ -80,9 +80,9 @@ class Store:
             transaction.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def cells(self) -> list[CellResult]:
-        """All finished cells of the study; those of other techniques and further replicates are left aside."""
+        """All finished cells of the study, without those of other techniques and further replicates."""
         with _said(self.folder):
-            # One statement sees one moment, whatever another process adds meanwhile.
+            # One statement reads a consistent state even if another process adds cells.
             rows = self._connection.execute(_CELLS, (self.facts["replicates"],)).fetchall()
         sizes, once, found = known_sizes(self.facts), set(self.facts["once"]), []
         for (technique, replicate, seconds, content), of_cell in groupby(rows, key=lambda row: row[:4]):
@@ -100,10 +100,10 @@ class Store:
 
 @contextmanager
 def open_store(folder: Path, asked: Asked) -> Iterator[Store]:
-    """The store for a study: a new one, or the one that is there if its cells can be used.
+    """The store for a study: a new one, or the existing one if its cells can be used.
 
     Its data, seed and knowledge must be the same; techniques and replicates may be others. Raises InputError if they
-    are not, if the folder cannot be written, or if another process computes in it. A new one is removed again if an
+    are not, if the folder cannot be written, or if another process computes in it. A new store is removed if an
     InputError ends the study before a cell is finished.
     """
     with _made_folder(folder), only_here(folder):
@@ -111,7 +111,7 @@ def open_store(folder: Path, asked: Asked) -> Iterator[Store]:
         new, useless = not path.exists(), False
         if new:
             _make_private_file(path)
-        elif _begun(path):  # look before anything is changed: it may be another's database
+        elif _begun(path):  # check before changing anything: it may be another program's database
             with open_to_read(folder):
                 pass
         with _said(folder):
@@ -151,7 +151,7 @@ def open_to_read(folder: Path) -> Iterator[Store]:
         raise InputError(f"there is no study in {folder}: it has no file {FILE}.")
     if not path.is_file():
         raise InputError(f"{path} is not a file; choose another folder.")
-    # SQLite cannot read beside its log where it may not write, unless it is told that nobody else does.
+    # In a read-only folder SQLite reads a database with a log only if it is declared immutable.
     writer_left = not path.with_name(f"{FILE}-wal").exists()
     address = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if writer_left else ''}"
     with _said(folder):
@@ -164,7 +164,7 @@ def open_to_read(folder: Path) -> Iterator[Store]:
 
 
 def study_folder(given: object) -> Path:
-    """The path of a study's folder, from what a caller gave."""
+    """The path of a study's folder from the caller's argument."""
     if not isinstance(given, (str, os.PathLike)) or "\0" in os.fspath(given):
         raise InputError(f"store is {given!r}; give the path of a folder.")
     return Path(given)
@@ -172,7 +172,7 @@ def study_folder(given: object) -> Path:
 
 @contextmanager
 def _made_folder(folder: Path) -> Iterator[None]:
-    """Make the folder, for its owner only, or say why it cannot be; remove it if it is new and ends up empty."""
+    """Create the folder, readable by its owner only, or raise InputError; remove it if it is new and stays empty."""
     new = not folder.is_dir()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -185,13 +185,13 @@ def _made_folder(folder: Path) -> Iterator[None]:
         yield
     except InputError:
         if new:
-            with suppress(OSError):  # there is something in it
+            with suppress(OSError):  # it is not empty
                 folder.rmdir()
         raise
 
 
 def _make_private_file(path: Path) -> None:
-    """An empty file that only its owner can read; SQLite gives its log the same rights."""
+    """An empty file that only its owner can read; SQLite gives its log the same permissions."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as problem:
@@ -199,12 +199,12 @@ def _make_private_file(path: Path) -> None:
 
 
 def _begun(path: Path) -> bool:
-    """Is there anything in it? A study that was killed at its very start leaves an empty file."""
+    """True if the file is not empty: a study killed at its start leaves an empty file."""
     return not path.is_file() or path.stat().st_size > 0
 
 
 def _begin(connection: sqlite3.Connection, asked: Asked) -> None:
-    """Make the tables and write what the study is made of in one transaction, unless they are there."""
+    """Create the tables and write the study's description in one transaction, unless they exist."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:
         there = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -222,15 +222,15 @@ def _keyed(contents: Mapping[str, str | None], salt: bytes) -> dict[str, str]:
 
 
 def _read(folder: Path, connection: sqlite3.Connection) -> tuple[bytes, str, Facts, dict[str, str]]:
-    """Salt, fingerprint of the data, facts, and fingerprints of what the techniques name."""
+    """Salt, fingerprint of the data, facts, and fingerprints of the techniques' files."""
     with _said(folder):
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         ours = {"study", "seconds", "results"} <= tables
         kind = connection.execute("SELECT format FROM study").fetchone() if ours else None
         if kind is not None and kind[0] == OLD_FORMAT:
             raise InputError(
-                f"{folder / FILE} was made by an earlier equivoc, whose studies kept confidential values in this "
-                "file; remove it, and run the study again."
+                f"{folder / FILE} was made by an earlier version of equivoc and holds confidential values; remove it, "
+                "and run the study again."
             )
         if kind is None or kind[0] != FORMAT:
             raise InputError(f"{folder / FILE} is not a study of this equivoc; choose another folder.")
@@ -238,7 +238,7 @@ def _read(folder: Path, connection: sqlite3.Connection) -> tuple[bytes, str, Fac
     facts, contents = (_json(text) for text in texts)
     fine = isinstance(salt, bytes) and len(salt) == SALT_BYTES and isinstance(data, str)
     if not (fine and are_facts(facts) and isinstance(contents, dict)):
-        raise _damaged(folder, "what the study is made of cannot be read")
+        raise _damaged(folder, "the study's description cannot be read")
     return salt, data, facts, contents
 
 
@@ -250,27 +250,27 @@ def _json(text: Any) -> Any:
 
 
 def _are_figures(row: Sequence[Any]) -> bool:
-    """A known size and finite figures? A column of numbers can hold anything in SQLite."""
+    """True for a number of known keys and finite figures: an SQLite column can hold anything."""
     return is_whole(row[0]) and all(isinstance(figure, float) and isfinite(figure) for figure in row[1:])
 
 
 def _damaged(folder: Path, why: object) -> InputError:
     return InputError(
-        f"{folder / FILE} is damaged, or not a study: {why}. Choose another folder, or remove the file to begin anew."
+        f"{folder / FILE} is damaged, or not a study: {why}. Choose another folder, or remove the file to start again."
     )
 
 
 @contextmanager
 def _said(folder: Path) -> Iterator[None]:
-    """What goes wrong with the file, in a sentence."""
+    """Turn errors of the file into an InputError."""
     try:
         yield
     except sqlite3.OperationalError as problem:
         if str(problem).startswith(("no such", "Could not decode")):
             raise _damaged(folder, problem) from None
         raise InputError(
-            f"the study folder {folder} cannot be used: {problem}. What was finished stays in it: once that is "
-            "mended, run the same study again to go on."
+            f"the study folder {folder} cannot be used: {problem}. Finished cells stay in it: when this is "
+            "fixed, run the same study again to continue."
         ) from None
     except sqlite3.DatabaseError as problem:
         raise _damaged(folder, problem) from None

@@ -25,17 +25,17 @@ from equivoc.techniques.technique import Technique
 
 
 class StudyInterrupted(KeyboardInterrupt):
-    """Ctrl-C: what was finished, and how to go on."""
+    """Stopped by Ctrl-C; the message says what is finished and how to continue."""
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Every technique, released ``replicates`` times, before intruders who know more and more keys.
+    """Every technique, released ``replicates`` times, against intruders who know 0, 1, 2, … keys.
 
     ``known_sizes`` are the numbers of keys they know (None: 0 … all; for each number every subset of that size counts),
-    or ``subsets`` lists what they know by name. One technique and one replicate are a *cell*, which makes a release
-    with random numbers of its own, derived from ``seed``, the technique's notation and the replicate: results do not
-    depend on order, workers or interruption, and those of one technique not on the others.
+    or ``subsets`` lists the known keys. One technique and one replicate are a *cell*, which makes a release
+    with its own random numbers, derived from ``seed``, the technique's notation and the replicate: results do not
+    depend on order, workers or interruptions, nor on the other techniques.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.sampling import Sampling
@@ -58,6 +58,9 @@ class Study:
             raise InputError(
                 f"people is a {type(self.people).__name__}; give a Microdata, as eq.read returns."
             )
+        if self.people.several:
+            names = ", ".join(self.people.attributes)
+            raise InputError(f"a study is about one attribute, and {names} are confidential: choose one.")
         object.__setattr__(self, "techniques", _checked_techniques(self.techniques))
         knowledge = Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=self.subsets)
         if knowledge.subsets is None:
@@ -71,7 +74,7 @@ class Study:
 
     @property
     def cells(self) -> list[CellKey]:
-        """The keys of all cells, replicate by replicate: an unfinished study has something of every technique.
+        """The keys of all cells, replicate by replicate, so that an unfinished study has results of every technique.
 
         A technique that does not draw at random has one cell.
         """
@@ -84,7 +87,7 @@ class Study:
 
     @cached_property
     def made_of(self) -> Facts:
-        """What the study is made of, as plain data that hold no value of the people."""
+        """The study's description as plain data, without any value of the people."""
         known = self._knowledge.facts()
         return study_facts(self.people, self.techniques, known, replicates=self.replicates, seed=self.seed)
 
@@ -105,12 +108,12 @@ class Study:
         workers: int = 1,
         progress: bool | str = True,
     ) -> StudyResult:
-        """Compute what is not in the ``store`` yet, and return all of it.
+        """Compute the cells that are not in the ``store`` yet, and return all results.
 
-        ``store`` is a folder that keeps finished cells, so that a study which was stopped or killed goes on where it
-        was, and one with other techniques or more replicates computes what is new; None keeps them in memory.
-        ``workers`` is the number of cores: one works in this process, more are processes of their own, and then a
-        script must call this under ``if __name__ == "__main__":``; there are never more of them than cores.
+        ``store`` is a folder that keeps finished cells: a stopped study continues where it was, and one with other
+        techniques or more replicates computes only what is new. None keeps them in memory. ``workers`` is the number
+        of processes, at most one per core: 1 computes in this process; with more, a script must call this under
+        ``if __name__ == "__main__":``.
         ``progress`` shows a bar on a terminal (True), lines ("plain") or nothing (False).
         """
         kind = checked_kind(progress)
@@ -129,7 +132,7 @@ class Study:
     def _compute(
         self, missing: list[CellKey], cells: list[CellResult], store: Store | None, *, workers: int, kind: str
     ) -> None:
-        """Compute the missing cells, appending each to ``cells`` once it is kept."""
+        """Compute the missing cells, appending each to ``cells`` once it is stored."""
         techniques = {technique.notation: technique for technique in self.techniques}
         setting = Setting(self.people, techniques, self._knowledge, self.seed)
         with (
@@ -154,10 +157,10 @@ def _interruptible(store: Store | None, total: int) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if store is None:
-            raise StudyInterrupted("stopped; there was no store, so nothing is kept.") from None
+            raise StudyInterrupted("stopped; without a store, no result is kept.") from None
         raise StudyInterrupted(
-            f"stopped with {len(store.cells())} of {total} cells done; they are kept in {store.folder}, and "
-            "running the same study again goes on from there."
+            f"stopped with {len(store.cells())} of {total} cells done; they are kept in {store.folder}. "
+            "Run the same study again to continue."
         ) from None
 
 
@@ -180,7 +183,7 @@ def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
 
 
 def too_many_cells(techniques: int, replicates: int) -> str:
-    """The sentence for a study that would never end."""
+    """The message for a study with too many releases."""
     return (
         f"{techniques:,} techniques × {replicates:,} replicates are too many; give fewer techniques or replicates: "
         f"a study has at most {MOST_CELLS:,} releases."

@@ -1,4 +1,4 @@
-"""On which line of a TOML text a table or a key stands: the parser does not say, and a mistake should be found fast."""
+"""Line numbers of tables and keys in a TOML text, for error messages: the parser does not give them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TomlLines:
         return cls(lines)
 
     def find(self, table: str, key: str = "", *, number: int = 0) -> int:
-        """The line of the key; that of its table where the key is not there; 1 where neither is."""
+        """The line of the key, or of its table if the key is missing, or 1 if both are."""
         inline = self.lines.get(("", 0, table), 1)
         header = self.lines.get((table, number, ""), inline)
         return self.lines.get((table, number, key), header)

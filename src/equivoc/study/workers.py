@@ -1,4 +1,4 @@
-"""Cells, computed in this process or by several; results come as they are ready."""
+"""Computes cells in this process or in several; yields results as they are ready."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from equivoc.errors import InputError
 from equivoc.study.cell import CellKey, CellResult, Setting, measure_cell
 
 WAITING_PER_WORKER = 2
-"""Cells handed out per worker, so that none runs dry while results are stored."""
+"""Cells queued per worker, so that none is idle while results are stored."""
 
 
 def compute(setting: Setting, keys: Iterable[CellKey], *, workers: int) -> Iterator[CellResult]:
-    """The results of all cells. One worker is this process; more are processes of their own, a core each.
+    """The results of all cells. One worker is this process; more are separate processes, one per core.
 
-    Closing the iterator ends the workers at once. They also end when this process does, however it ends.
+    Closing the iterator ends the workers at once. They also end when this process ends.
     """
     if workers == 1:
         for key in keys:
@@ -36,8 +36,8 @@ def compute(setting: Setting, keys: Iterable[CellKey], *, workers: int) -> Itera
         yield from _as_ready(pool.submit, iter(keys), workers * WAITING_PER_WORKER)
     except BrokenProcessPool:
         raise InputError(
-            "A worker process ended before its work was done. In a script, call run(workers=…) under "
-            "if __name__ == '__main__':, for each worker imports the script; or there is too little memory for "
+            "A worker process ended too early. In a script, call run(workers=…) under "
+            "if __name__ == '__main__':, because each worker imports the script; or there is too little memory for "
             f"{workers} workers; workers=1 needs neither."
         ) from None
     finally:
@@ -51,7 +51,7 @@ def _as_ready(
 ) -> Iterator[CellResult]:
     waiting: set[Future[CellResult]] = set()
     while True:
-        with _interrupts_held():  # workers are started here; they inherit that Ctrl-C is not for them
+        with _interrupts_held():  # workers started here inherit that they ignore Ctrl-C
             waiting |= {submit(_measure, key) for key in islice(keys, at_a_time - len(waiting))}
         if not waiting:
             return
@@ -62,7 +62,7 @@ def _as_ready(
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C takes effect on leaving."""
+    """Delay Ctrl-C until the end of this context."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -74,7 +74,7 @@ def _interrupts_held() -> Iterator[None]:
 
 
 _setting: Setting
-"""In a worker: what it was told on starting."""
+"""In a worker: the setting it was started with."""
 
 
 def _begin(setting: Setting, lifeline: Connection) -> None:
@@ -84,7 +84,7 @@ def _begin(setting: Setting, lifeline: Connection) -> None:
 
 
 def _leave_with_parent(lifeline: Connection) -> None:
-    """Nothing is ever sent; reading ends when the other end is closed: by the parent, or by its death."""
+    """Nothing is sent; reading ends when the parent closes its end or dies."""
     try:
         lifeline.recv_bytes()
     except (EOFError, OSError):

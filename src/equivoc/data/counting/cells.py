@@ -1,10 +1,10 @@
-"""The table every count comes from: how often each value occurs in each class, one word per cell.
+"""Counts of each value in each class, packed into one 64-bit word per cell.
 
 A *class* is a combination of key codes, a *cell* a class with a value. `Cells` keeps the cells sorted and
 packed into one unsigned 64-bit word each, ``[key | … | key | value | count]``; `WideCells` (in
-`data.wide_cells`) keeps them in columns, for tables whose fields need more bits than a word has. Both answer
-the same questions: `select` (other keys, in another order), `drop` (one key fewer), `split` (the classes) and
-`key_codes` (what the classes have in common).
+`wide_cells.py`) keeps them in columns, for tables whose fields need more bits than a word has. Both have the
+same methods: `select` (other keys, in another order), `drop` (one key fewer), `split` (the classes) and
+`key_codes` (the key values of each class).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from equivoc.data.counting.wide_cells import WideCells
 
 WORD_BITS = 63
-# Rows are packed and sorted in pieces of this many, so that a long table never lies whole in memory.
+# Rows are packed and sorted in pieces of this many, so that a long table is never completely in memory.
 PIECE = 1 << 24
 
 
@@ -134,7 +134,7 @@ class Cells:
         return Cells(target, _sorted_and_merged(words, target))
 
     def drop(self, position: int) -> Cells:
-        """The cells without the key at ``position``: cheapest for the last key, dearest for the first."""
+        """The cells without the key at ``position``: fastest for the last key, slowest for the first."""
         from equivoc.data.counting import lattice_kernels as kernels
 
         low, width = self.layout.key_bits[position], self.layout.widths[position]
@@ -158,7 +158,7 @@ class Cells:
         """The same cells under other codes: ``tables[k][code]`` for key ``k``, ``value_table[value]`` for the
         value.
 
-        A table must never fall: then the cells keep their order, and those that now agree lie side by side.
+        Each table must be non-decreasing: then the cells stay sorted, and equal ones are adjacent.
         The new fields must fit a word.
         """
         from equivoc.data.counting import lattice_kernels as kernels
@@ -199,7 +199,7 @@ def count_cells(
 ) -> Cells | WideCells:
     """Count the records of each cell from one code per record and key, and one value per record.
 
-    Each key's codes lie in ``0 … radix − 1``, the values in ``0 … span − 1``; any integer type will do.
+    Each key's codes lie in ``0 … radix − 1``, the values in ``0 … span − 1``; any integer type is allowed.
 
     >>> cells = count_cells([np.array([1, 0, 1])], np.array([2, 2, 2]), radices=[2], span=3)
     >>> cells.split().sizes
@@ -225,8 +225,8 @@ def pack_cells(
     """Count pieces of a table: key codes, values and (if a row stands for several records) counts of each
     piece.
 
-    Sorted pieces wait until another of about the same length arrives, then merge: each cell is merged few
-    times and what is in memory is cells, not rows.
+    A sorted piece is kept until another of about the same length exists, then they are merged: each cell is merged
+    few times, and memory holds cells, not rows.
     """
     from equivoc.data.counting import lattice_kernels as kernels
 
@@ -286,6 +286,6 @@ def _is_identity(table: NDArray[Any]) -> bool:
 
 
 def _shrunk(words: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
-    """Give back the memory behind the first ``size`` words."""
+    """Free the memory after the first ``size`` words."""
     words.resize(size, refcheck=False)
     return words

@@ -1,4 +1,4 @@
-"""Which class a record belongs to: each record's key codes looked up among the classes'."""
+"""The class of each record, by a search for its key codes among the classes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PIECE = 1 << 22
 def class_of_records(
     key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], records: int
 ) -> NDArray[np.int32]:
-    """The row of ``key_codes`` (classes × keys, sorted) that agrees with each record's codes.
+    """The row of ``key_codes`` (classes × keys, sorted) that equals each record's codes.
 
     >>> class_of_records(np.array([[0, 1], [2, 0]], np.int32), [np.array([2, 0, 2]), np.array([0, 1, 0])], 3)
     array([1, 0, 1], dtype=int32)
@@ -42,7 +42,7 @@ def _lookup(key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], recor
         table = np.zeros(bound, np.int32)
         table[of_class] = np.arange(len(of_class))
         return table[of_record]
-    # Looked up in ascending order, neighbours share their way through memory.
+    # A search in ascending order uses the cache better.
     order = np.argsort(of_record)
     found = np.empty(records, np.int64)
     found[order] = np.searchsorted(of_class, of_record[order])

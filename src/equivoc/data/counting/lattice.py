@@ -21,7 +21,7 @@ MOST_KEYS = 12
 
 
 def largest_size(keys: int, *, min_size: int = 0, max_size: int | None = None) -> int:
-    """The most members that a subset may have; InputError if the sizes leave none, or too many, to count.
+    """The largest subset size; InputError if there are no subsets, or too many, to count.
 
     >>> largest_size(6), largest_size(6, max_size=2), largest_size(20, max_size=2)
     (6, 2, 2)
@@ -33,7 +33,7 @@ def largest_size(keys: int, *, min_size: int = 0, max_size: int | None = None) -
             "or limit the subsets' size with max_size"
         )
     if min_size < 0 or most < min_size:
-        raise InputError(f"subset sizes from {min_size} to {max_size} leave nothing to count")
+        raise InputError(f"subset sizes from {min_size} to {max_size} leave no subset to count")
     return most
 
 
@@ -60,7 +60,7 @@ def lattice(
         yield from _below(ordered, tuple(order), len(order), min_size)
         return
     for subset in combinations(range(len(order)), most):
-        # Of the largest subsets wanted, the one that lacks the right keys is the parent of a smaller one.
+        # The parent of a smaller subset is the largest wanted subset without the dropped keys.
         missing = [p for p in range(len(order)) if p not in subset]
         droppable = sum(1 for p in subset if p > max(missing))
         yield from _below(ordered.select(subset), tuple(order[p] for p in subset), droppable, min_size)

@@ -58,7 +58,7 @@ def _radix_sort(words: UInts, other: UInts, size: int, low_bit: int, high_bit: i
             single = single or here == size
             starts[d] = total
             total += here
-        if single:  # every word has the same digit: nothing moves
+        if single:  # every word has the same digit: the order stays
             continue
         for i in range(size):
             word = source[i]
@@ -138,11 +138,10 @@ def longest_segment(words: UInts, shift: int) -> int:
 
 @njit(cache=True, nogil=True)
 def drop_field(words: UInts, out: UInts, low_bit: int, width: int, count_bits: int, longest: int) -> int:
-    """Leave out the field of ``width`` bits that starts at ``low_bit``; how many cells ``out`` then holds.
+    """Remove the field of ``width`` bits that starts at ``low_bit``; returns the number of cells in ``out``.
 
-    The words are sorted, so those that agree above the field lie side by side: each such segment is put in
-    order by itself, by counting where its cells fill their range, by insertion where it is short, by digits
-    otherwise.
+    The words are sorted, so those that agree above the field are adjacent. Each such segment is sorted on its
+    own: by counting if its cells fill their range, by insertion if it is short, by radix sort otherwise.
     """
     low_mask = np.uint64((1 << low_bit) - 1)
     count_shift = np.uint64(count_bits)
@@ -224,7 +223,7 @@ def move_fields(
 
 @njit(cache=True, nogil=True)
 def mark_field(words: UInts, bit: int, width: int, seen: NDArray[np.bool_]) -> None:
-    """Note which codes occur in the field."""
+    """Mark the codes that occur in the field."""
     shift, mask = np.uint64(bit), np.uint64((1 << width) - 1)
     for i in range(words.size):
         seen[(words[i] >> shift) & mask] = True
@@ -258,7 +257,7 @@ def split(
     counts: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> None:
-    """From sorted words to classes: where its cells start, size; and each cell's value and count."""
+    """Classes from sorted words: the start of each class's cells, its size, and each cell's value and count."""
     count_shift = np.uint64(count_bits)
     count_mask = np.uint64((1 << count_bits) - 1)
     value_mask = np.uint64((1 << (class_bit - count_bits)) - 1)

@@ -1,4 +1,4 @@
-"""Rows of several columns of codes as one number each, in lexicographic order: how equal rows are found."""
+"""Encodes rows of several code columns as one number each, in lexicographic order, to find equal rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LARGEST_CODE = 2**62
-"""A product of radices beyond this is compressed to ranks first."""
+"""If a product of radices exceeds this, codes are first replaced by their ranks."""
 Ints = NDArray[np.int64]
 
 
@@ -25,7 +25,7 @@ class RowGroups(NamedTuple):
 
 
 def row_codes(columns: Iterable[tuple[NDArray[Any], int]], rows: int) -> tuple[Ints, int]:
-    """A number for each row that orders rows as their columns do, the first column first; and a bound on it.
+    """A number for each row, in lexicographic order of the columns, and an upper bound of these numbers.
 
     ``columns`` are codes from 0 on with their radix. Equal rows get equal numbers.
 
@@ -43,7 +43,7 @@ def row_codes(columns: Iterable[tuple[NDArray[Any], int]], rows: int) -> tuple[I
 
 
 def row_groups(columns: Iterable[tuple[NDArray[Any], int]], rows: int) -> RowGroups:
-    """Which rows are equal.
+    """Groups equal rows.
 
     >>> row_groups([(np.array([1, 0, 1]), 2)], 3).of
     array([1, 0, 1])

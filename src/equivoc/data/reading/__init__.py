@@ -1,1 +1,1 @@
-"""Tables of any kind, as levels and codes."""
+"""Reads tables of any kind as levels and codes."""

@@ -22,7 +22,7 @@ _Entry = TypeVar("_Entry", bound=np.generic)
 
 
 def fixed(array: NDArray[_Entry]) -> NDArray[_Entry]:
-    """The array, from now on read-only: what many share none may change."""
+    """The array, made read-only because it is shared."""
     array.flags.writeable = False
     return array
 
@@ -41,7 +41,7 @@ class Column:
 
 
 class Encoder:
-    """Takes a column piece by piece and gives its levels and codes.
+    """Encodes a column, piece by piece, as levels and codes.
 
     >>> import pyarrow as pa
     >>> encoder = Encoder("x")
@@ -87,7 +87,7 @@ class Encoder:
 
 
 def arrange(chunks: list[Codes], levels: pa.Array, *, order: pa.Array | None = None) -> Column:
-    """Put levels in order, join equal ones, leave out those that no record has, and recode accordingly."""
+    """Sort levels, merge equal ones, drop those that no record has, and recode."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -112,7 +112,7 @@ def arrange(chunks: list[Codes], levels: pa.Array, *, order: pa.Array | None = N
 
 
 def positions(values: pa.Array, levels: pa.Array) -> NDArray[np.int64]:
-    """Where each value stands among the levels; −1: nowhere."""
+    """The position of each value among the levels; −1 if absent."""
     import pyarrow.compute as pc
 
     found = pc.fill_null(pc.index_in(values, value_set=levels), -1)
@@ -125,7 +125,7 @@ def smallest(codes: NDArray[Any], count: int) -> Codes:
 
 
 def plain(values: pa.Array, *, name: str) -> pa.Array:
-    """Dictionaries and views decoded, not-a-number made null, −0.0 made 0.0; nested values refused."""
+    """Decode dictionaries and views, turn not-a-number into null and −0.0 into 0.0; nested values are rejected."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

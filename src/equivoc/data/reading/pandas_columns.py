@@ -1,4 +1,4 @@
-"""A pandas column as Arrow, whatever its type: periods and intervals as text, in their own order."""
+"""Converts pandas columns of any type to Arrow: periods and intervals as text, in their own order."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def as_arrow(column: Any, *, name: str) -> pa.Array | pa.ChunkedArray:
     try:
         return pa.array(column, from_pandas=True)
     except (ValueError, TypeError, OverflowError, pa.ArrowException):
-        # A column of objects of several types, or of integers too long for Arrow: as text it still says what each
-        # row holds.
+        # A column of objects of several types, or of integers too long for Arrow, is converted to text.
         return _as_text(column, name)
 
 
@@ -49,7 +48,7 @@ def own_order(column: Any, *, name: str) -> pa.Array | None:
 
 
 def with_own_categories(column: Any, kind: Any) -> Any:
-    """The way back: text that `as_arrow` made of categories that are periods or intervals, as these categories."""
+    """The inverse of `as_arrow` for categories that are periods or intervals: text back to these categories."""
     import pandas as pd
 
     if not (isinstance(kind, pd.CategoricalDtype) and _has_own_text(kind.categories.dtype)):
@@ -59,7 +58,7 @@ def with_own_categories(column: Any, kind: Any) -> Any:
 
 
 def _has_own_text(kind: Any) -> bool:
-    """Types that Arrow does not know, whose values have a text of their own."""
+    """True for types without an Arrow equivalent whose values can be written as text."""
     import pandas as pd
 
     return isinstance(kind, (pd.PeriodDtype, pd.IntervalDtype))
@@ -71,7 +70,7 @@ def _as_text(column: Any, name: str) -> pa.Array:
     try:
         text = column.astype(object).map(str, na_action="ignore")
         arrow = pa.array(text, pa.large_string(), from_pandas=True)
-    except Exception as refused:  # a stranger's __str__ may raise anything
+    except Exception as refused:  # a user-defined __str__ may raise anything
         raise InputError(
             f"column {name!r} holds values that cannot be read as text ({type(refused).__name__}): "
             "give text, numbers or dates"
@@ -80,6 +79,6 @@ def _as_text(column: Any, name: str) -> pa.Array:
     both = set(text[is_text].dropna()) & set(text[~is_text].dropna())
     if both:
         raise InputError(
-            f"column {name!r} holds {min(both)!r} both as text and as something else: give all of it one type"
+            f"column {name!r} holds {min(both)!r} both as text and as something else: convert the column to one type"
         )
     return arrow

@@ -1,4 +1,4 @@
-"""The people's records behind a Microdata: held as codes, or left in a Parquet file and counted there."""
+"""The records of a Microdata: codes in memory, or a Parquet file that is counted in place."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from equivoc.engines.csv_file import CsvFile
     from equivoc.engines.duckdb import ParquetFile
 
-# Integers spread wider than this are coded by the values that occur, not by their distance from the least.
+# Integers with a wider range than this are coded by the values that occur, not by their distance from the minimum.
 _WIDEST_SPAN = 2**16
-# How many rows are looked at to guess whether counting in the engine shrinks the table.
+# Sample size for deciding whether grouping in the engine makes the table smaller.
 _PROBE = 1 << 17
 
 
@@ -35,21 +35,21 @@ class Records(Protocol):
 
     @property
     def dropped(self) -> int:
-        """Rows left out for want of a confidential value."""
+        """Rows dropped because a confidential value was missing."""
 
     @property
     def file(self) -> CsvFile | ParquetFile | None:
-        """The file that they come from, if from one."""
+        """The file that they come from; None for a frame."""
 
     def source_rows(self, records: Sequence[int]) -> list[int]:
-        """The source's rows behind these records, from 0: they differ once rows are left out."""
+        """The source's row numbers of these records, from 0: they differ if rows were dropped."""
 
     def levels(self, name: str) -> pa.Array: ...
 
     def codes(self, name: str) -> Codes: ...
 
     def raw(self, name: str) -> pa.ChunkedArray:
-        """A column as it is, one entry per record."""
+        """A column without encoding, one entry per record."""
 
     @property
     def key_order(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Records(Protocol):
 def open_records(
     table: Table, *, keys: Sequence[str], confidential: Sequence[str], raw: Sequence[str], drop_missing: bool
 ) -> Records:
-    """The records of a table; the columns in ``raw`` (survey weights) are kept as they are."""
+    """The records of a table; the columns in ``raw`` (survey weights) are not encoded."""
     if isinstance(table, ParquetTable) and len(confidential) == 1:
         counted = _count_parquet(
             table.file, keys=keys, confidential=confidential[0], drop_missing=drop_missing
@@ -114,7 +114,7 @@ class HeldRecords:
 def held_columns(
     table: Table, names: Sequence[str], *, raw: Sequence[str] = ()
 ) -> tuple[dict[str, Column], dict[str, pa.ChunkedArray]]:
-    """The named columns as levels and codes, a CSV file's as text, and those in ``raw`` as they are; read once."""
+    """The named columns as levels and codes, a CSV file's as text, and those in ``raw`` unencoded; read once."""
     import pyarrow as pa
 
     encoders = {name: Encoder(name) for name in names}
@@ -144,7 +144,7 @@ def _refuse_zero_bytes(file: CsvFile, columns: Mapping[str, Column]) -> None:
         if zero.any():
             line = file.lines([int(np.argmax(zero[column.codes]))])
             raise InputError(
-                f"{file.path} cannot be read: column {name!r} holds a NUL byte on line {line[0]}, so it is no text"
+                f"{file.path} cannot be read: column {name!r} holds a NUL byte on line {line[0]}, so it is not text"
             )
 
 
@@ -173,7 +173,7 @@ def _hold(
 
 
 def _rows_behind(records: Sequence[int], left_out: NDArray[np.int64]) -> list[int]:
-    """The rows behind records when the rows in ``left_out`` (ascending) are none.
+    """The source rows of records if the rows in ``left_out`` (ascending) were dropped.
 
     >>> _rows_behind([0, 1, 2], np.array([0, 1, 3]))
     [2, 4, 5]
@@ -190,17 +190,17 @@ class Coding(Protocol):
         """Codes lie in 0 … size − 1."""
 
     def expression(self) -> exp.Expression:
-        """What the engine is to answer."""
+        """The expression for the engine to compute."""
 
     def codes(self, answer: pa.Array) -> NDArray[Any]: ...
 
     def values(self, occurring: NDArray[np.bool_]) -> pa.Array:
-        """The values behind the codes that occur, null last."""
+        """The values of the codes that occur, null last."""
 
 
 @dataclass(frozen=True)
 class OffsetCoding:
-    """An integer column as the distance from its least value, computed by the engine; null comes last."""
+    """An integer column coded as the distance from its minimum, computed by the engine; null comes last."""
 
     name: str
     low: int
@@ -230,7 +230,7 @@ class OffsetCoding:
 
 @dataclass(frozen=True, eq=False)
 class LevelCoding:
-    """Any other column by its position among its levels, which the engine has listed."""
+    """Any other column, coded by the position among its levels, which the engine lists first."""
 
     name: str
     levels: pa.Array
@@ -255,7 +255,7 @@ class LevelCoding:
 
 @dataclass(frozen=True, eq=False)
 class CountedRecords:
-    """Records left in a Parquet file: counted there, and read only when their codes are asked for."""
+    """Records in a Parquet file: counted by the engine, and read only when their codes are needed."""
 
     file: ParquetFile
     key_order: tuple[str, ...]
@@ -265,7 +265,7 @@ class CountedRecords:
     size: int
     dropped: int
     present: Sequence[exp.Expression]
-    """What must not be null for a row to be a record."""
+    """Columns that must not be null."""
 
     def __len__(self) -> int:
         return self.size
@@ -369,10 +369,9 @@ def _dense(finest: Cells, occurring: Sequence[NDArray[np.bool_]]) -> Cells:
 def _pieces(
     file: ParquetFile, codings: Mapping[str, Coding], present: Sequence[exp.Expression]
 ) -> Iterator[tuple[list[NDArray[Any]], NDArray[Any], NDArray[np.int64] | None]]:
-    """Coded keys, values and counts: counted by the engine where few rows differ, row by row where most do.
+    """Coded keys, values and counts: grouped by the engine if few rows differ, row by row if most do.
 
-    An engine's table of groups costs far more than a row's code, so grouping pays only if it shrinks the
-    table.
+    A group costs the engine far more than a row, so grouping pays only if it makes the table much smaller.
     """
     from equivoc.engines import statements
 

@@ -1,4 +1,4 @@
-"""What the caller handed in, whatever its kind: names, columns as Arrow, and the way back to its kind."""
+"""Adapters for the caller's table: column names, columns as Arrow, and conversion back to its kind of frame."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Table(Protocol):
         """The named columns, piece by piece, in row order."""
 
     def order(self, name: str) -> pa.Array | None:
-        """The column's own order of values, where its type has one (ordered categories)."""
+        """The order of values given by the column's type (ordered categories), or None."""
 
     def way_back(self, names: Sequence[str]) -> WayBack:
         """From Arrow to the caller's kind of frame; the named columns get the types they came with."""
@@ -54,7 +54,7 @@ def open_table(source: object) -> Table:
         ("duckdb", "DuckDBPyRelation", RelationTable),
     ):
         loaded = sys.modules.get(module)
-        # A frame of a package that was never imported cannot have been handed in.
+        # Only packages that are already imported can have made the frame.
         if loaded is not None and isinstance(source, getattr(loaded, class_name)):
             return wrap(source)
     raise InputError(
@@ -202,7 +202,7 @@ class PolarsTable:
 
 @dataclass(frozen=True, eq=False)
 class RelationTable:
-    """A DuckDB relation: read once, for running it again might answer otherwise."""
+    """A DuckDB relation: read once, because a second run might return other rows."""
 
     relation: Any
 
@@ -238,7 +238,7 @@ def _cast_columns(table: pa.Table, kinds: dict[str, Any]) -> pa.Table:
                 column = column.cast(kind.value_type).dictionary_encode()
             table = table.set_column(at, field.name, column.cast(kind))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue  # rounding made fractions of integers, say: the values decide
+            continue  # for example, rounding turned integers into fractions: keep the values, change the type
     return table
 
 
@@ -247,7 +247,7 @@ def _to_relation(table: pa.Table) -> Any:
 
     if not table.num_columns:
         raise InputError(
-            "no key is known, and a DuckDB relation without columns cannot be; know a key, or give another frame."
+            "no key is known, and a DuckDB relation must have a column; name a known key, or use another kind of frame."
         )
     return duckdb.from_arrow(table)
 
@@ -259,7 +259,7 @@ def _to_polars(table: pa.Table, kinds: dict[str, Any]) -> Any:
     for name in kinds.keys() & set(frame.columns):
         column = frame[name]
         if kinds[name].is_integer() and column.dtype.is_float() and (column != column.round()).any():
-            continue  # polars would cut the fractions off
+            continue  # polars would drop the fractions
         try:
             frame = frame.with_columns(column.cast(kinds[name]))
         except pl.exceptions.PolarsError:
@@ -288,7 +288,7 @@ def _to_pandas(table: pa.Table, dtypes: dict[str, Any]) -> Any:
         if name in dtypes and series.dtype != dtypes[name] and not strange:
             with suppress(TypeError, ValueError, pa.ArrowException):
                 converted = series.astype(dtypes[name])
-                # 2.5 as an integer is 2: the values decide.
+                # 2.5 would become 2: keep the values, change the type.
                 series = converted if (converted.isna() | (converted == series)).all() else series
         columns[name] = series
     return pd.DataFrame(columns)

@@ -1,7 +1,7 @@
-"""A column of text as what all its values are: whole numbers, numbers, truth values, dates, times, or text.
+"""Infers the type of a text column from all its values: integers, numbers, Booleans, dates, times, or text.
 
 A column is read as a type only if writing its values back gives the same text for every one of them. So 02139 and
-2139, or 1.5 and 1.50, are never taken for one value.
+2139, or 1.5 and 1.50, stay different values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from equivoc.number_format import exact
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Beyond this, neighbouring integers share one float, so long numbers that do not fit an integer stay text.
+# Above this, neighbouring integers become the same float, so numbers too long for an integer stay text.
 _EXACT_FLOAT = 2.0**53
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _TRUTHS = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
@@ -26,7 +26,7 @@ Writings = Iterator["pa.Array"]
 
 
 def typed(column: Column) -> Column:
-    """The column with values of the type that all its texts have; text that looks like numbers is in their order.
+    """The column converted to the type of all its texts; text that looks like numbers is sorted as numbers.
 
     >>> import pyarrow as pa
     >>> from equivoc.data.reading.columns import Encoder
@@ -62,7 +62,7 @@ def typed(column: Column) -> Column:
 
 
 def _by_number(column: Column) -> Column:
-    """Text in the order of the numbers that it stands for, if all of it does; else as it is."""
+    """Text sorted as numbers if all of it looks like numbers; otherwise unchanged."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -76,14 +76,14 @@ def _by_number(column: Column) -> Column:
 
 
 def _same(levels: pa.Array) -> Writings:
-    """As Arrow writes whole numbers and dates."""
+    """Integers and dates as Arrow writes them."""
     import pyarrow as pa
 
     yield levels.cast(pa.string())
 
 
 def _numbers(levels: pa.Array) -> Writings:
-    """With and without the point after whole numbers: 1.0, as Python writes it, or 1."""
+    """Numbers with and without a decimal point: 1.0, as Python writes it, or 1."""
     found = levels.drop_null().to_numpy()
     minus_zero = np.any((found == 0) & np.signbit(found))
     if np.all(np.abs(found) < _EXACT_FLOAT) and not minus_zero:
@@ -110,7 +110,7 @@ def _times(levels: pa.Array) -> Writings:
 
 
 def _text(written: Any, levels: pa.Array) -> pa.Array:
-    """The texts as Arrow has them, null where the levels are."""
+    """The texts as Arrow writes them, null where the levels are null."""
     import pyarrow as pa
 
     return pa.array(written, pa.string(), mask=levels.is_null().to_numpy(zero_copy_only=False))

@@ -1,1 +1,1 @@
-"""The area under H where there are too many jumps to follow them all: certified, or estimated."""
+"""The area under H for distributions with too many jumps to compute each: certified bounds, or an estimate."""

@@ -1,4 +1,4 @@
-"""Values joined in cells, so that H at a large tolerance costs what its cells cost. Compiled."""
+"""Groups values into cells, so that the cost of H at a large tolerance depends on the number of cells. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
@@ -27,7 +27,7 @@ def cells_of(x, width, begins):
 
 @compiled
 def bounds_at(x, cum, eps, width):
-    """A lower and an upper bound of H(ε) in nats, from cells of this width; equal if cells would save little.
+    """A lower and an upper bound of H(ε) in nats, from cells of this width; exact H if cells would save little.
 
     From below: a window takes all of a cell that it touches. From above: only cells that it covers.
     """

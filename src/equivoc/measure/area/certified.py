@@ -1,4 +1,4 @@
-"""The area under H, certified to a relative gap, for distributions too large to follow every jump.
+"""The area under H with bounds of a given relative gap, for distributions with too many jumps to compute each.
 
 H never rises, so between two tolerances a < b it lies between H(b) and H(a): Σ H(b)(b − a) ≤ A ≤ Σ H(a)(b − a). The
 intervals are cut where the gap is largest until the sums are close enough.
@@ -17,20 +17,20 @@ from equivoc.measure.parallel import over_pieces
 from equivoc.measure.search.jumps import jumps
 
 JUMPS_PER_VALUE = 6
-"""How often H jumps, about, if the values are random."""
+"""Expected number of jumps of H per random value."""
 EVALUATIONS = 4
 """A gap of t takes about EVALUATIONS / t evaluations of H."""
 MOST_PARTS = 4
-"""No interval is cut into more parts at a time."""
+"""The most parts into which an interval is cut at a time."""
 CELL = 1 / 16
-"""The width of cells of values, as a share of ε times the gap that is wanted."""
+"""The width of cells, as a share of ε times the wanted gap."""
 FINEST = 2.0**-52
-"""Narrower intervals, as shares of the range, would be finer than double precision."""
+"""Narrowest interval, as a share of the range: below it double precision is too coarse."""
 
 
 @dataclass(frozen=True, eq=False)
 class CertifiedArea:
-    """Bounds of A in bits × unit, and bounds of H at the tolerances that were looked at (exact at 0)."""
+    """Bounds of A in bits × unit, and bounds of H at the evaluated tolerances (exact at 0)."""
 
     bounds: tuple[float, float]
     epsilons: Floats
@@ -65,7 +65,7 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
         eps = np.concatenate((eps, new))
         order = np.argsort(eps, kind="stable")
         eps, (low, high) = eps[order], np.concatenate(((low, high), bounds.at(new)), axis=1)[:, order]
-        # H never rises: what bounds it at one tolerance bounds it at others.
+        # H never increases, so a bound at one tolerance is also a bound at smaller or larger ones.
         low, high = np.maximum.accumulate(low[::-1])[::-1], np.minimum.accumulate(high)
     limits = certain / NATS_PER_BIT, (certain + float(gaps.sum())) / NATS_PER_BIT
     entropies = np.minimum(low / NATS_PER_BIT, distribution.shannon)
@@ -74,7 +74,7 @@ def certified_area(distribution: Distribution, tolerance: float) -> CertifiedAre
 
 
 def _expected_jumps(values: Floats) -> int:
-    """About how often H changes: H of whole numbers can only do so at multiples of their steps' common divisor.
+    """Expected number of jumps of H. For whole numbers H can change only at multiples of their greatest common divisor.
 
     >>> _expected_jumps(np.array([0.0, 20.0, 30.0, 60.0])), _expected_jumps(np.array([0.0, 0.25, 0.6]))
     (6, 18)
@@ -128,7 +128,7 @@ def _parts(gaps: Floats, wanted: float) -> NDArray[np.int64]:
 
 
 def _too_inexact(widths: Floats, doubts: Floats, wanted: float) -> NDArray[np.intp]:
-    """The tolerances at which H has to be known better, if the bounds there take up half the gap that is wanted."""
+    """The tolerances at which H needs tighter bounds: where these bounds use up half of the wanted gap."""
     share = doubts * (np.append(0.0, widths) + np.append(widths, 0.0))
     order = np.argsort(-share, kind="stable")
     count = 0

@@ -1,6 +1,6 @@
 """An estimate of the area from few, cheap evaluations of H. Compiled.
 
-H is evaluated where that tells most: in the interval of ε over which it leaves the largest rectangle open. At a
+H is evaluated in the interval of ε with the largest uncertainty (width × drop of H). At a
 tolerance ε the values are first joined in cells of ε/CELLS, so that a large tolerance costs little, however many values
 there are. docs/method.md, section 8.
 """
@@ -18,13 +18,13 @@ from equivoc.measure.search.partition_kernels import compiled, least_costs
 CELLS = 40
 """Cells per window."""
 STRETCH = 0.2 / CELLS
-"""How much longer windows over cells are made: about what they lose because they end where a cell ends."""
+"""Windows over cells are lengthened by this, to make up for ending at a cell's end."""
 SETTLED = 0.005
 """The expected error, as a share of the area, at which the estimate is settled."""
 MOST = 120
 """Evaluations, at most."""
 LEAST_DOUBT = 0.5
-"""What is left of an interval's doubt if H in its middle is just as expected: that may be a coincidence."""
+"""Factor for an interval's expected error if H in its middle is as predicted; not 0, for that may be chance."""
 
 
 @compiled
@@ -62,7 +62,7 @@ def _between(a, b, high, low):
 
 @compiled
 def estimated_area(x, cum, h0):
-    """The area under H in nats × unit, about; ``h0`` is H(0) in nats."""
+    """An estimate of the area under H in nats × unit; ``h0`` is H(0) in nats."""
     n = len(x)
     workspace = (
         np.empty(n + 1, np.int32),

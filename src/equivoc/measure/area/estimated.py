@@ -1,4 +1,4 @@
-"""The area under H, estimated: what a row with many values gets unless a certified one is asked for."""
+"""Estimated area under H, for rows with many values when no certified area is requested."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equivoc.measure.input.distribution import NATS_PER_BIT, Distribution
 from equivoc.measure.parallel import over_pieces
 
 TAIL = 1e-12
-"""Probability at either end that is left out where it cannot matter."""
+"""Probability at either end that is left out if its effect is negligible."""
 OF_TAILS = 1e-10
 """More than the entropy of both tails, in nats."""
 CHECKED_TO = 5e-3
@@ -24,7 +24,7 @@ def estimated_area(distribution: Distribution) -> float:
 
     x, cumulative = distribution.values, distribution.cumulative
     h0 = distribution.shannon * NATS_PER_BIT
-    # Values far out that have next to no probability make every evaluation slow.
+    # Extreme values with negligible probability make every evaluation slow.
     first, past = np.searchsorted(cumulative, [TAIL, cumulative[-1] - TAIL]).tolist()
     if first > 1 or past < len(x):
         first = max(first - 1, 0)
@@ -37,9 +37,9 @@ def estimated_area(distribution: Distribution) -> float:
 
 
 def largest_error(estimates: Sequence[tuple[Distribution, float]]) -> float:
-    """The largest relative error that these estimated areas may have, by certified bounds; 0.0 if there are none.
+    """Upper bound of the relative error of these estimated areas; 0.0 if there are none.
 
-    Each estimate is held against the bound that is further away.
+    Each estimate is compared with the farther of its two certified bounds.
     """
     found = [0.0]
 

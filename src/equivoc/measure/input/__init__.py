@@ -1,1 +1,1 @@
-"""Checks of what a caller gives, and the forms in which the measure keeps it."""
+"""Checks of the measure's input, and the forms in which it is kept."""

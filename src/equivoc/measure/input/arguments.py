@@ -30,7 +30,7 @@ def floats(name: str, given: ArrayLike) -> Floats:
         raise InputError(
             f"{name} has {array.ndim} dimensions (shape {array.shape}); give a flat, one-dimensional list."
         )
-    if array.dtype.kind in "SU":  # numbers among text became text; find the text that was given
+    if array.dtype.kind in "SU":  # NumPy turned numbers beside text into text; go back to the given items
         array = np.asarray(given, dtype=object)
     if array.dtype.kind not in "fiu" and len(array):
         array = _from_objects(name, array)
@@ -42,14 +42,14 @@ def check_finite(name: str, given: Floats) -> None:
     """InputError about the first number that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(given.sum())
-    # A finite sum proves that every entry is finite, at a third of the cost of asking each one.
+    # A finite sum proves that every entry is finite, at a third of the cost of testing each.
     if not isfinite(total) and not np.isfinite(given).all():
         i = int(np.argmin(np.isfinite(given)))
         raise InputError(f"{name}[{i}] is {given[i]}; only finite numbers can be used.")
 
 
 def _from_objects(name: str, array: NDArray[Any]) -> Floats:
-    """Numbers kept as objects (decimals, fractions, mixed ints); text, dates and truth values are refused."""
+    """Numbers kept as objects (decimals, fractions, mixed ints); text, dates and Booleans are rejected."""
     if array.dtype.kind != "O":
         raise InputError(f"{name}[0] is {array[0]}, not a number.")
     found = np.empty(len(array))
@@ -88,7 +88,7 @@ def one_tolerance(name: str, given: ArrayLike) -> float:
 
 
 def check_relative_gap(given: Any, *, exact_allowed: bool) -> float:
-    """A relative gap of the area's bounds, below 1; 0 only where an exact area is on offer."""
+    """A relative gap of the area's bounds, below 1; 0 only if an exact area is possible."""
     gap = numbers("tolerance", np.atleast_1d(given))
     if len(gap) != 1 or not (0.0 < gap[0] < 1.0 or (exact_allowed and gap[0] == 0.0)):
         least = "from 0 (exact)" if exact_allowed else "above 0, such as 1e-3,"

@@ -1,4 +1,4 @@
-"""A posterior as the measure sees it: distinct values, positive probabilities, nothing else."""
+"""A checked posterior: distinct ascending values with positive probabilities."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LARGEST_SPREAD = 1e300
 
 TIE_ROUNDING = 2.0**-50
 TIE_SHARE = 2.0**-20
-"""A window of length ε also covers a difference that exceeds ε by rounding: by no more than 4 units in the last place
-of the posterior's largest value (in absolute terms), and no more than a millionth of ε."""
+"""A window of length ε also covers a difference that exceeds ε by rounding: by at most 4 units in the last place
+of the largest absolute value of the posterior, and at most a millionth of ε."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Distribution:
 
     @property
     def rounding(self) -> float:
-        """How far binary rounding may put a difference of two values off (see TIE_ROUNDING)."""
+        """The largest rounding error of a difference of two values (see TIE_ROUNDING)."""
         return TIE_ROUNDING * max(abs(float(self.values[0])), abs(float(self.values[-1])))
 
     @property
@@ -48,10 +48,10 @@ class Distribution:
 
     @property
     def shannon(self) -> float:
-        """The Shannon entropy, in bits: H(0), summed without detour over cumulative sums."""
-        if len(self.values) == 1:  # of probability 1 within rounding
+        """The Shannon entropy, in bits: H(0), computed from the probabilities, not from their cumulative sums."""
+        if len(self.values) == 1:  # its probability is 1 up to rounding
             return 0.0
-        # A sum of products: a dot product's last bits, and its speed, depend on the threads that BLAS has.
+        # A sum of products: the last bits of a dot product depend on the number of BLAS threads.
         return max(-float((self.probabilities * np.log2(self.probabilities)).sum()), 0.0)
 
     @classmethod
@@ -93,7 +93,7 @@ def _check_probabilities(p: Floats) -> None:
 
 
 def check_spread(ascending: Floats) -> None:
-    """InputError where differences, or an area, would leave the range of double precision."""
+    """InputError if differences, or an area, would exceed the range of double precision."""
     low, high = float(ascending[0]), float(ascending[-1])
     if high - low > LARGEST_SPREAD:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Many posteriors as one flat array of weights: the form in which the kernels read rows, dense or sparse."""
+"""Many posteriors as one flat array of weights: the form that the kernels read, for dense and sparse rows."""
 
 from __future__ import annotations
 
@@ -81,9 +81,7 @@ def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple
     sums = _row_sums(weights, bounds)
     if counts:
         if not sums.all():
-            raise InputError(
-                f"matrix row {int(np.argmin(sums))} counts nobody; leave out rows without any count."
-            )
+            raise InputError(f"matrix row {int(np.argmin(sums))} has only zero counts; leave out such rows.")
         totals = sums
     else:
         off = np.abs(sums - 1.0) > SUM_TOLERANCE
@@ -102,7 +100,7 @@ def _table(given: Any) -> NDArray[Any]:
         table = np.asarray(given)
     except ValueError:
         raise InputError("matrix is ragged; every row needs one entry per value.") from None
-    if table.dtype.kind in "SU":  # numbers among text became text; find the text that was given
+    if table.dtype.kind in "SU":  # NumPy turned numbers beside text into text; go back to the given items
         table = np.asarray(given, dtype=object)
     if table.ndim != 2:
         return table

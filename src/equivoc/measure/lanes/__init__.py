@@ -1,1 +1,1 @@
-"""Many posteriors over one grid: dense rows side by side, sparse rows one by one, equal rows once."""
+"""Many posteriors over one grid: dense rows in parallel lanes, sparse rows one at a time, equal rows once."""

@@ -27,9 +27,9 @@ def _least_costs(terms, starts, cost, here, settled):
     """The recurrence for LANES rows at once: cost[i] = min over j of cost[j] + terms[(j, i)], for i from settled on.
 
     −q log q is subadditive: neighbouring groups that one window covers are never better than their union. So a group
-    that others follow starts before the window that ends with the last value, and what one window covers from the
-    first value on is one group. The latter stays so for longer windows: the boundary that is no longer settled by this
-    is returned, to go on from there. On an even grid this spares two in three of the sums.
+    that is not the last starts before the window that ends with the last value, and the values that one window covers
+    from the first value on are one group. This stays true for longer windows: the first boundary that still needs the
+    search is returned, to continue from there. On an even grid this saves two in three of the sums.
 
     Flat arrays and four starts at a time: this is what keeps the loop in vector registers.
     """
@@ -79,8 +79,8 @@ def _least_costs(terms, starts, cost, here, settled):
 def _every_level(terms, starts, steps, cost, here, block, lanes, h0, area, entropies):
     """H at every break point for one block of lanes: the least cost, in bits.
 
-    A row sums up to 1 only within rounding. What all of it in one window seems to cost is taken off, lest a wide grid
-    multiplies it.
+    A row sums to 1 only up to rounding. The cost of the whole row in one window, which should be 0, is subtracted, so
+    that a wide grid does not multiply this error.
     """
     levels, n = starts.shape
     whole = (n * (n - 1)) // 2 * LANES

@@ -1,4 +1,4 @@
-"""Dense rows over a small grid: which are worked on side by side, and what comes out."""
+"""Dense rows over a small grid: chooses the rows for the dense kernel and collects its results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PIECE = 8192
 
 
 def mostly_filled(rows: Rows) -> bool:
-    """Are these dense rows over a small grid, of whose values most are possible?"""
+    """True for dense rows over a small grid in which most values have positive probability."""
     if not rows.dense or not 1 < rows.width <= WIDEST_GRID:
         return False
     sample = rows.matrix()[:: max(1, len(rows) // 1000)]
@@ -34,7 +34,7 @@ def dense_figures(
     def work(part: slice) -> None:
         dense_rows(table, totals, which[part], starts, steps, h0[part], area[part], entropies[part])
         spread[part] = _spreads(table, which[part], grid)
-        # One value is certain, even where its probability is a rounding error short of 1.
+        # A single value is certain even if rounding made its probability less than 1.
         certain = spread[part] == 0
         h0[part][certain] = area[part][certain] = entropies[part][certain] = 0.0
 
@@ -53,7 +53,7 @@ def _spreads(table: Floats, which: Ints, grid: Floats) -> Floats:
 
 
 def _window_starts(grid: Floats, epsilons: Floats) -> Ints:
-    """For each ε and each grid position: the first position that one window of length ε covers along with it."""
+    """For each ε and grid position: the first position covered by a window of length ε that ends there."""
     rounding = TIE_ROUNDING * max(abs(float(grid[0])), abs(float(grid[-1])))
     reach = epsilons + np.minimum(rounding, TIE_SHARE * epsilons)
     too_far = (grid[:, None] - grid)[None] > reach[:, None, None]

@@ -1,4 +1,4 @@
-"""Fingerprints of rows, and whether rows are equal to the bit. Compiled."""
+"""Hashes of rows, and bitwise comparison of rows. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
@@ -9,7 +9,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def row_hashes(weights, positions, bounds, out):
-    """A 64-bit fingerprint of every row: equal rows have equal ones."""
+    """A 64-bit hash of every row; equal rows have equal hashes."""
     bits = weights.view(np.uint64)
     dense = len(positions) == 0
     for r in range(len(bounds) - 1):
@@ -26,7 +26,7 @@ def row_hashes(weights, positions, bounds, out):
 
 @njit(cache=True, nogil=True)
 def same_rows(weights, positions, bounds, representative, out):
-    """Is every row the same, to the bit, as the row it is represented by?"""
+    """True if every row is bitwise equal to the row that represents it."""
     dense = len(positions) == 0
     for r in range(len(bounds) - 1):
         q = representative[r]

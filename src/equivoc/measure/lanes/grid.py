@@ -9,13 +9,13 @@ from equivoc.measure.input.distribution import TIE_ROUNDING, TIE_SHARE
 from equivoc.measure.search.jumps import last_of_ties
 
 MOST_DIFFERENCES = 4096
-"""A grid with more distinct differences than this is not tabulated at each of them."""
+"""H is not tabulated at every difference of a grid with more distinct differences than this."""
 
 
 def grid_differences(grid: Floats) -> Floats | None:
     """The grid's distinct differences, ascending from 0; None if there are more than MOST_DIFFERENCES.
 
-    Differences that only rounding tells apart count as one, the largest of them.
+    Differences equal up to rounding count as one, the largest of them.
     """
     rounding = TIE_ROUNDING * max(abs(float(grid[0])), abs(float(grid[-1])))
     found = np.zeros(1)

@@ -16,13 +16,13 @@ TIE = 1e-12
 def best_guesses(x, w, limit, mass, middle):
     """The middles of the heaviest windows of the values ``x`` with weights ``w``, ascending; returns how many.
 
-    Windows that lie inside another one do not count. ``mass`` and ``middle`` are buffers. The sliding sum carries its
-    rounding error along (Neumaier), so that equal windows of many values stay equal.
+    Windows inside another window do not count. ``mass`` and ``middle`` are buffers. The sliding sum is compensated
+    (Neumaier), so that equal windows of many values stay equal.
     """
     total, lost, most = 0.0, 0.0, 0.0
     k, found, n = 0, 0, len(x)
     for i in range(n + 1):
-        # The window k … i − 1 is complete when the next value does not fit in, or when there is none.
+        # The window k … i − 1 is complete when the next value does not fit, or when there is none.
         if i == n or x[i] - x[k] > limit:
             mass[found], middle[found] = total + lost, x[k] + 0.5 * (x[i - 1] - x[k])
             most = max(most, mass[found])

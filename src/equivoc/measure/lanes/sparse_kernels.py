@@ -1,4 +1,4 @@
-"""Sparse rows over one grid, one by one on their own support. Compiled."""
+"""Sparse rows over one grid, one at a time on their own values. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""When does an older window start become better than a newer one? Compiled.
+"""The point at which an older window start becomes better than a newer one. Compiled.
 
-Two starts, ``apart`` (δ) in cumulative probability, differ in cost by ``handicap`` (c). The older one draws level
+Two starts, ``apart`` (δ) in cumulative probability, differ in cost by ``handicap`` (c). The costs are equal
 when the newer one's window has mass u, φ(u + δ) − φ(u) = c with φ(q) = −q ln q. With v = u/δ this is
 
     (v + 1) ln(v + 1) − v ln v = −ln δ − c/δ = y,
@@ -21,7 +21,7 @@ from numba import njit
 from equivoc.measure.search.logarithm_kernels import log
 
 NEVER = 9.0
-"""A cumulative probability that no boundary reaches."""
+"""Larger than any cumulative probability."""
 TABLE_END = 8.0
 STEPS_PER_NAT = 1024.0
 
@@ -44,7 +44,7 @@ TABLE = _table()
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _newton(y, v):
-    """v with (v + 1) ln(v + 1) − v ln v = y, from a guess; no step goes below a twentieth of the one before."""
+    """v with (v + 1) ln(v + 1) − v ln v = y, from a guess; no step goes below a twentieth of the previous value."""
     for _ in range(60):
         slope = math.log1p(1.0 / v)
         better = max(v - (math.log1p(v) + v * slope - y) / slope, 0.05 * v)

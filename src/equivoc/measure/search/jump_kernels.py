@@ -1,4 +1,4 @@
-"""The area of few values, exactly, and what every jump of H is found with. Compiled.
+"""The exact area for few values, and the kernels that find every jump of H. Compiled.
 
 An optimal partition at ε whose widest window has diameter w stays optimal on [w, ε], so H is flat there and the next
 place to look is the largest difference below w. Each evaluation thus yields one jump, with no list of the n(n−1)/2
@@ -20,10 +20,10 @@ SMALL = 256
 """Up to this many values the plain recurrence over a table of φ beats the near-linear search."""
 
 SAME_LEVEL = 7e-13
-"""Two costs (in nats) closer than this are one level of H: rounding, not a jump."""
+"""Two costs (in nats) closer than this are one level of H: the difference is rounding, not a jump."""
 
 TIE = 2e-14
-"""Sums of up to SMALL terms that differ by less may be equal: of those the narrower windows are preferred."""
+"""Sums of up to SMALL terms that differ by less count as equal; then narrower windows are preferred."""
 
 
 @compiled
@@ -56,7 +56,7 @@ def _least_sum(cost, table, row, begin, end):
 def plain_level(x, limit, table, cost, width):
     """H in nats by the plain recurrence, and the widest window of the optimal partition with the narrowest windows.
 
-    ``width[j]`` becomes the widest window from boundary j on in an optimal partition; most boundaries are in none.
+    ``width[j]`` becomes the widest window from boundary j on in an optimal partition, if j is in one.
 
     φ is subadditive: two neighbouring windows that one window covers are never better than that one. So what one window
     covers from the first value on is one window, and only the last window starts within reach of the last value.
@@ -120,7 +120,7 @@ def difference_above(x, bound):
 def exact_area(x, cum, h0, rounding, workspace):
     """The area under H in nats × unit, of up to SMALL values; ``h0`` is H(0) in nats.
 
-    Differences that exceed another by no more than ``rounding`` (and a millionth) count as that one.
+    Differences that exceed another by at most ``rounding`` (and a millionth) count as equal to it.
     """
     table, cost, width = workspace
     fill_table(cum, table)

@@ -1,4 +1,4 @@
-"""Where H changes, all of it and exactly."""
+"""Every tolerance at which H changes, exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Level = Callable[[float], tuple[float, float]]
 
 
 def last_of_ties(ascending: Floats, rounding: float) -> NDArray[np.intp]:
-    """Positions of the differences that stand for all: the largest of each run that only rounding tells apart."""
+    """Positions of the distinct differences: the largest of each run that is equal up to rounding."""
     last, k = [], 0
     while k < len(ascending):
         reach = ascending[k] + min(rounding, TIE_SHARE * ascending[k])
@@ -52,7 +52,7 @@ def jumps(distribution: Distribution) -> tuple[Floats, Floats, float]:
         found.append((low, level))
         area += level * (right - low)
         level, right, low, ties = max(h, level), low, min(w, d), 0
-    if not found and spread > 0.0:  # all but sure: h0 itself is lost in rounding, yet H is 0 from ε_max on
+    if not found and spread > 0.0:  # nearly certain: h0 is below the rounding error, and H is 0 from ε_max on
         found.append((spread, 0.0))
     area += h0 * right
     epsilons, entropies = np.array([*found, (0.0, h0)])[::-1].T

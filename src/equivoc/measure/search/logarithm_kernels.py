@@ -1,7 +1,7 @@
-"""φ(q) = −q ln q without a call, so that the compiler can work out several at once. Compiled.
+"""φ(q) = −q ln q without a function call, so that the compiler can vectorise it. Compiled.
 
 q = 2^e · m with √½ ≤ m < √2, read off q's bits; ln m = 2 artanh s with s = (m − 1)/(m + 1), by its series. |s| is at
-most 0.1716, so ten terms leave less than 1e-16. A check for division by zero would forbid vector code: callers use
+most 0.1716, so ten terms leave less than 1e-16. A check for division by zero would prevent vectorisation: callers use
 NumPy's error model.
 """
 
@@ -44,7 +44,7 @@ def _double(typing_context, bits):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def log(q):
-    """ln q for positive q; some finite number for all others. The exponent is read as the last bits of 2^52 + e."""
+    """ln q for positive q; an arbitrary finite number otherwise. The exponent is read as the last bits of 2^52 + e."""
     b = _bits(q) - ROOT_HALF
     e = _double(((b >> np.int64(52)) + np.int64(1023)) | TWO_52) - 4503599627371519.0
     m = _double((b & MANTISSA) + ROOT_HALF)

@@ -1,10 +1,10 @@
 """One exact H(ε) in near-linear time: the least cost of every prefix. Compiled.
 
 D(i) = min over j of D(j) + φ(P_i − P_j), where one window covers the items j … i − 1. φ is concave: of two starts j the
-older one only gains on the newer one as i moves right. So without expiry a stack of starts, each with the cumulative
-probability at which the one below overtakes it, has the best one on top. Windows make old starts expire; so the
-boundaries are cut into blocks. For a boundary of a block that begins at ``begin``, the starts before ``begin`` only
-expire (searched from right to left, where they only arrive), and those from ``begin`` on only arrive.
+older one only improves relative to the newer one as i moves right. So without expiry a stack of starts, each with
+the cumulative probability at which the one below becomes better, has the best one on top. Windows make old starts
+expire, so boundaries are cut into blocks. For a boundary of a block that begins at ``begin``, the starts before
+``begin`` only expire (searched from right to left, where they only arrive), and those from ``begin`` on only arrive.
 docs/method.md, section 5.
 """
 
@@ -28,7 +28,7 @@ def _through(cost, cum, j, i):
 
 @compiled
 def _better(cost, cum, j, i, best, source):
-    """The lower one of ``best`` and the cost through j, which is noted if it is."""
+    """The smaller of ``best`` and the cost through j; j is recorded if its cost is smaller."""
     through = _through(cost, cum, j, i)
     if through < best:
         source[i] = j
@@ -38,7 +38,7 @@ def _better(cost, cum, j, i, best, source):
 
 @compiled
 def _note(cum, i, stack, until, top, source):
-    """Note the best start for i, in the search from right to left; the stack's top."""
+    """Record the best start for i in the search from right to left; returns the top of the stack."""
     while top > 0 and until[top] >= cum[i]:
         top -= 1
     source[i] = stack[top] if top >= 0 else i - 1
@@ -47,10 +47,10 @@ def _note(cum, i, stack, until, top, source):
 
 @compiled
 def _push_older(cost, cum, start, here, lowest, stack, until, slopes, top):
-    """Put a start below which all others are newer on the stack of the search from right to left; its top.
+    """Push a start older than all others on the stack of the search from right to left; returns the top of the stack.
 
     It leads at ``here`` and further left down to a crossing point. One that is no corner of the lower convex hull of
-    the points (P, D) between its neighbours on the stack wins nowhere and leaves without asking for that point.
+    the points (P, D) between its neighbours on the stack is never best and is popped without computing that point.
     """
     while top >= 0 and until[top] >= here:
         top -= 1
@@ -74,7 +74,7 @@ def _push_older(cost, cum, start, here, lowest, stack, until, slopes, top):
 
 @compiled
 def _push_newer(cost, cum, start, here, highest, stack, until, slopes, top):
-    """Put the newest start on the stack of the search from left to right; its top."""
+    """Push the newest start on the stack of the search from left to right; returns the top of the stack."""
     slope, ahead_up_to = -np.inf, NEVER
     while top >= 0:
         best = stack[top]
@@ -96,7 +96,7 @@ def _push_newer(cost, cum, start, here, highest, stack, until, slopes, top):
 
 @compiled
 def _window_starts(ends, starts, limit):
-    """first[i]: the smallest boundary from which one window reaches i; and which boundaries are one."""
+    """first[i]: the smallest boundary from which one window reaches i; and which boundaries are such a first[i]."""
     n = len(ends)
     first, is_start = np.empty(n + 2, np.int64), np.zeros(n + 2, np.bool_)
     k = 0

@@ -22,8 +22,8 @@ def reach(lowest, highest, eps):
 def best_window(x, cum, eps):
     """V(ε): the mass of the heaviest window of length ε, and the items it covers (from, to); of several, the lowest.
 
-    Windows that only rounding tells apart count as equally heavy; the mass is the largest all the same, so that it
-    never falls as ε grows.
+    Windows with masses equal up to rounding count as equally heavy; the returned mass is the largest, so that it
+    never decreases as ε grows.
     """
     most, heaviest, low, high = -1.0, -1.0, 0, 0
     k = 0

@@ -1,0 +1,92 @@
+"""The facts of several confidential attributes: each one's own, and what holds for all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from equivoc.assessment.assessment import Assessment
+from equivoc.attributes.words import closeness
+from equivoc.models.phrases import listed
+from equivoc.number_format import figure as in_digits
+from equivoc.number_format import probability
+from equivoc.report.facts import assessment_facts
+from equivoc.report.plain import plain
+
+if TYPE_CHECKING:
+    from equivoc.assessment.several import SeveralAssessments
+
+
+def several_facts(
+    result: SeveralAssessments, *, units: Mapping[str, str] | None = None, **options: Any
+) -> dict[str, Any]:
+    """One set of facts per attribute, by name, and ``together``. ``options`` are those of `assessment_facts`."""
+    units = {} if units is None else units
+    facts = {
+        "kind": "assessments",
+        "technique": result.technique,
+        "known": result.known,
+        "attributes": {
+            name: assessment_facts(each, unit=units.get(name, ""), **options)
+            for name, each in result.attributes.items()
+        },
+        "together": together_facts(result, units),
+    }
+    told: dict[str, Any] = plain(facts)
+    return told
+
+
+def one_or_several_facts(
+    result: Assessment | SeveralAssessments, units: Mapping[str, str], **options: Any
+) -> dict[str, Any]:
+    """The facts of one attribute's assessment, or of several; ``units`` by attribute."""
+    if isinstance(result, Assessment):
+        return assessment_facts(result, unit=units[result.people.confidential], **options)
+    return several_facts(result, units=units, **options)
+
+
+def together_facts(result: SeveralAssessments, units: Mapping[str, str]) -> dict[str, Any]:
+    """The figures of all attributes together, each with its unit, what it means, and which way is safer."""
+    found = result.together
+    close = [
+        f"{name} {closeness(each.people.attribute, result.eps[name], units.get(name, '')).label}"
+        for name, each in result.attributes.items()
+    ]
+    whole = listed(list(result.attributes))
+    rows = [
+        ("h0", "H0", "bits", f"what is left to find out about {whole} together", "higher"),
+        ("surprise", "surprise", "bits", "how unexpected the true combination is to her", "higher"),
+        ("gain", "gain", "bits", "what the release tells her of the true combination", "lower"),
+        ("true_hit", "true hit", "share of people", "her best guess is the whole combination", "lower"),
+        (
+            "any_true_hit",
+            "any true hit",
+            "share of people",
+            f"her best guess is right for at least one: {', '.join(close)}",
+            "lower",
+        ),
+    ]
+    return {
+        "figures": [
+            {
+                "name": name,
+                "label": label,
+                "unit": unit,
+                "meaning": meaning,
+                "safer": safer,
+                "value": found[name],
+            }
+            for name, label, unit, meaning, safer in rows
+        ],
+        **found,
+        "eps": result.eps,
+        "why_not": result.why_not,
+    }
+
+
+def together_value(figure: Mapping[str, Any]) -> str:
+    """A figure of `together_facts` as it is printed; a dash where the technique cannot tell it."""
+    value = figure["value"]
+    if value is None:
+        return "–"
+    return in_digits(value) if figure["unit"] == "bits" else probability(value)

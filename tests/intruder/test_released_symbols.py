@@ -185,8 +185,8 @@ def test_other_types_of_levels():
             ["F", "{F,"],
             "holds '{F,', a range or set that does not parse (records with such values: 1)",
         ),
-        (["F", "M"], ["1", "2"], "has none of the original's values, but such as '1'"),
-        (["F", "M"], [1, 2], "has none of the original's values, but such as 1"),
+        (["F", "M"], ["1", "2"], "has none of the original's values, but values such as '1'"),
+        (["F", "M"], [1, 2], "has none of the original's values, but values such as 1"),
     ],
 )
 def test_what_cannot_be_understood_is_named(levels, symbols, said):

@@ -197,7 +197,7 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
                 "δ-presence, δ_max",
                 presence.high,
                 f"The chance that someone of the population is in the file is between {figure(presence.low)} and "
-                f"{figure(presence.high)}; a lower maximum is safer.",
+                f"{figure(presence.high)}; less is safer.",
             )
         )
     return rows

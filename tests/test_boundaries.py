@@ -37,8 +37,8 @@ LAYERS = (
 """From the lowest to the highest; a package may import itself and what lies in lower layers."""
 SIDEWAYS = {("data", "engines"), ("datasets", "data"), ("techniques", "queries")}
 """The first of these may import the second, which lies in the same layer."""
-WAY_OUT = {("equivoc.assessment.report_methods", "report")}
-"""The one module that looks up, when a result is asked for its report, and where to."""
+UPWARD = {("equivoc.assessment.report_methods", "report")}
+"""The one module that imports from a higher layer: a result writes its report."""
 ANYTHING = {"__init__", "__main__", "demo"}
 """Top-level modules that may import whatever they like."""
 
@@ -71,7 +71,7 @@ def violation(module: str, imported: str) -> str | None:
         return f"{module} imports {imported} from the package's face; import it from where it lives"
     if above not in HEIGHT:
         return f"{above} has no layer; give it one in {Path(__file__).name}"
-    if HEIGHT[below] > HEIGHT[above] and (module, below) not in WAY_OUT:
+    if HEIGHT[below] > HEIGHT[above] and (module, below) not in UPWARD:
         return f"{module} imports {imported}, which lies above it"
     if HEIGHT[below] == HEIGHT[above] > 0 and (above, below) not in SIDEWAYS:
         return f"{module} imports {imported}, its neighbour"

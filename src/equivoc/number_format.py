@@ -62,9 +62,9 @@ def probability(value: float) -> str:
     ('0.41', '0.0004', '0.9996', '1.00')
     """
     for decimals in range(2, 7):
-        told = f"{value:.{decimals}f}"
-        if value in (0.0, 1.0) or 0.0 < float(told) < 1.0:
-            return told
+        text = f"{value:.{decimals}f}"
+        if value in (0.0, 1.0) or 0.0 < float(text) < 1.0:
+            return text
     return f"{value:.2g}"
 
 

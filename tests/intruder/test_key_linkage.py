@@ -316,7 +316,7 @@ EXACT = transition(3, 0, edge="clip")
         ({"confidential": [0]}, "shapes"),
         ({"confidential": [0, 2]}, "confidential ranks must lie from 0 to 1"),
         ({"keys": np.empty((0, 1), dtype=int), "confidential": []}, "no records"),
-        ({"evidence": []}, "as much evidence"),
+        ({"evidence": []}, "one evidence table each"),
         ({"evidence": [EXACT * -0.9]}, "weights of 0 or more"),
         ({"evidence": [EXACT * np.nan]}, "finite"),
         ({"evidence": [Unchanged(1)]}, "key 0 must lie from 0 to 0"),

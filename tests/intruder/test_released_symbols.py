@@ -25,11 +25,11 @@ def held(levels: pa.Array, symbols: pa.Array) -> dict[Any, list[Any]]:
     read = read_symbols(encoder.column(), levels, name="x", role="key")
     told = {}
     for number, label in enumerate(read.labels.to_pylist()):
-        stretches = range(read.starts[number], read.starts[number + 1])
+        intervals = range(read.starts[number], read.starts[number + 1])
         inside = [
             level
             for level, place in zip(levels.to_pylist(), read.line.place(levels), strict=True)
-            if any(read.lows[i] <= place <= read.highs[i] for i in stretches)
+            if any(read.lows[i] <= place <= read.highs[i] for i in intervals)
         ]
         assert read.sizes[number] == len(inside)
         told[label] = inside
@@ -185,8 +185,8 @@ def test_other_types_of_levels():
             ["F", "{F,"],
             "holds '{F,', a range or set that does not parse (records with such values: 1)",
         ),
-        (["F", "M"], ["1", "2"], "has none of the original's values, but such as '1'"),
-        (["F", "M"], [1, 2], "has none of the original's values, but such as 1"),
+        (["F", "M"], ["1", "2"], "has none of the original's values, but values such as '1'"),
+        (["F", "M"], [1, 2], "has none of the original's values, but values such as 1"),
     ],
 )
 def test_what_cannot_be_understood_is_named(levels, symbols, said):

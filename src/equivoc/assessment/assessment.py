@@ -149,16 +149,16 @@ class Assessment(Reported):
         found, attribute = self.figures, self.people.attribute
 
         def over(weights: NDArray[np.int64] | None) -> dict[str, Any]:
-            told: dict[str, Any] = {
+            facts: dict[str, Any] = {
                 name: spread(getattr(found, name), weights) for name in ("h0", "area", "mean_entropy")
             }
-            told["hit"] = {e: spread(hit, weights) for e, hit in found.hit.items()}
-            return told
+            facts["hit"] = {e: spread(hit, weights) for e, hit in found.hit.items()}
+            return facts
 
         per_record = over(found.sizes)
         per_record["true_hit"] = self.means["true_hit"]
         prior = self._prior_figures
-        told = {
+        facts = {
             "technique": self.technique,
             "known": list(self.known),
             "records": len(self.people),
@@ -176,10 +176,10 @@ class Assessment(Reported):
             "estimates": self._estimates,
         }
         if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
-            told["contributions"] = self.contributions
+            facts["contributions"] = self.contributions
         if self.control is not None:
-            told["control"] = self._control_figures(self.control)
-        return told
+            facts["control"] = self._control_figures(self.control)
+        return facts
 
     @property
     def _prior_figures(self) -> dict[str, Any]:
@@ -386,10 +386,10 @@ def marginal(people: Microdata) -> Floats:
 
 def _domain(attribute: Attribute) -> dict[str, Any]:
     """How many values there are, and the ends of the line they lie on, or the height of their hierarchy."""
-    told: dict[str, Any] = {"kind": attribute.kind, "values": len(attribute)}
+    facts: dict[str, Any] = {"kind": attribute.kind, "values": len(attribute)}
     if attribute.numeric:
-        return {**told, "low": float(attribute.values[0]), "high": float(attribute.values[-1])}
-    return told if attribute.ordered else {**told, "height": int(attribute.geometry.width)}
+        return {**facts, "low": float(attribute.values[0]), "high": float(attribute.values[-1])}
+    return facts if attribute.ordered else {**facts, "height": int(attribute.geometry.width)}
 
 
 def _beside(taken: Any, columns: dict[str, Any]) -> dict[str, Any]:

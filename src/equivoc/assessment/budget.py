@@ -96,13 +96,13 @@ def budget(
     spent = _checked(epsilons, len(values))
     width = float(values[-1] - values[0])
     tolerance = round_tolerance(width) if eps is None else one_tolerance("eps", eps)
-    told = []
+    rows = []
     for epsilon in spent.tolist():
         result = assess(people, GeometricNoise(epsilon), known=names, seed=seed, eps=[tolerance])
-        told.append({"epsilon": epsilon, **_of(result.means, tolerance, (*FIGURES, "true_hit"))})
+        rows.append({"epsilon": epsilon, **_of(result.means, tolerance, (*FIGURES, "true_hit"))})
     import pandas as pd
 
-    frame = pd.DataFrame(told)
+    frame = pd.DataFrame(rows)
     inside = _most_in_a_window(values, tolerance)
     frame["h0_least"] = [least_entropy(len(values), epsilon) for epsilon in spent.tolist()]
     frame["hit_most"] = [most_hit(len(values), epsilon, inside=inside) for epsilon in spent.tolist()]

@@ -81,17 +81,17 @@ def risk_by_knowledge(subsets: Sequence[SubsetFigures]) -> dict[str, Any]:
     sizes = []
     for size in sorted({len(subset.known) for subset in subsets}):
         alike = [subset for subset in subsets if len(subset.known) == size]
-        told: dict[str, Any] = {"size": size, "subsets": len(alike)}
+        row: dict[str, Any] = {"size": size, "subsets": len(alike)}
         for figure in ("h0", "area"):
             means = [getattr(subset, figure) for subset in alike]
-            told[figure] = float(np.mean(means))
-            told[f"{figure}_low"], told[f"{figure}_high"] = min(means), max(means)
-            told[f"{figure}_unprotected"] = float(
+            row[figure] = float(np.mean(means))
+            row[f"{figure}_low"], row[f"{figure}_high"] = min(means), max(means)
+            row[f"{figure}_unprotected"] = float(
                 np.mean([getattr(s, f"{figure}_unprotected") for s in alike])
             )
             classes = sum(subset.classes for subset in alike)
-            told[f"{figure}_pooled"] = sum(getattr(subset, f"{figure}_sum") for subset in alike) / classes
-        sizes.append(told)
+            row[f"{figure}_pooled"] = sum(getattr(subset, f"{figure}_sum") for subset in alike) / classes
+        sizes.append(row)
     listed = [
         {
             "known": list(subset.known),

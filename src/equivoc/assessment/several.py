@@ -58,7 +58,7 @@ class SeveralAssessments(ReportedSeveral):
         any_true_hit: the share of people of whom at least one attribute is disclosed, each at its tolerance in `eps`.
         None for what a technique without a joint release cannot tell.
         """
-        told: dict[str, float | None] = dict.fromkeys(("h0", "surprise", "gain", "true_hit"))
+        means: dict[str, float | None] = dict.fromkeys(("h0", "surprise", "gain", "true_hit"))
         if self.joint is not None:
             posteriors = self.joint.posteriors(list(self.known))
             found = class_figures(posteriors, (0.0,))
@@ -68,13 +68,13 @@ class SeveralAssessments(ReportedSeveral):
             everyone = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
             prior = (everyone / everyone.sum())[counts.indices]
             truth = hold_against_truth(belief, prior, counts.data, found.h0[row])
-            told |= {
+            means |= {
                 "h0": found.mean(found.h0),
                 "surprise": truth.surprise,
                 "gain": truth.gain,
                 "true_hit": float(np.average(found.right[0.0], weights=counts.data)),
             }
-        return {**told, "any_true_hit": float(self.any_true_hits.mean())}
+        return {**means, "any_true_hit": float(self.any_true_hits.mean())}
 
     @cached_property
     def any_true_hits(self) -> Floats:

@@ -92,7 +92,7 @@ class Microdata:
         for kind in kinds:
             placed = place_attribute(self._records, kind, order=table.order(kind.name))
             self._attributes[kind.name], self._place_of_level[kind.name] = placed
-        self._rebuild = table.way_back([*self._keys, *names, *([] if weights is None else [weights])])
+        self._rebuild = table.from_arrow([*self._keys, *names, *([] if weights is None else [weights])])
         self._weights = None if weights is None else checked_weights(self._records, weights)
         self._key_codes: dict[str, NDArray[np.int32]] = {}
         self._levels: dict[str, tuple[Any, ...]] = {}

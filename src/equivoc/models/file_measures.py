@@ -196,8 +196,8 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
             Measure(
                 "δ-presence, δ_max",
                 presence.high,
-                f"That someone is in the file can be told with chance {figure(presence.high)} at most, and with "
-                f"{figure(presence.low)} at least; less is safer.",
+                f"The chance that someone of the population is in the file is between {figure(presence.low)} and "
+                f"{figure(presence.high)}; less is safer.",
             )
         )
     return rows

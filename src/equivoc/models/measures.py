@@ -120,7 +120,7 @@ def _risks(posteriors: Posteriors, curves: Measured) -> list[Measure]:
     middle = float(per_bit[order][np.searchsorted(np.cumsum(sizes[order]), sizes.sum() / 2)])
     most = float(np.log2(len(posteriors.values)))
     by_entropy = float(np.average(decreasing(curves.h0, most), weights=sizes))
-    scale = "on a scale from 1 (certain) over 0.5 (as if the release told nothing) towards 0; less is safer."
+    scale = "on a scale from 1 (certain) over 0.5 (no information from the release) towards 0; less is safer."
     variance = []
     if posteriors.attribute.numeric:
         spread = float(np.average(trottini_fienberg(posteriors), weights=sizes))

@@ -1,4 +1,4 @@
-"""How many people of the population stand behind each class of a file."""
+"""The number of people in the population for each class of a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GIVEN = "the population given"
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The people behind the classes of a file, and where their number comes from."""
+    """The population counts of a file's classes, and their source."""
 
     sizes: NDArray[np.float64] = field(repr=False)
     """F: how many people of the population share each class's keys; never fewer than the file has."""

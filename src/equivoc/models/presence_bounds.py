@@ -1,4 +1,4 @@
-"""δ-presence: how sure an intruder can be that someone is, or is not, in the file at all."""
+"""δ-presence: bounds of the probability that a person of the population is in the file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class DeltaPresence:
 def delta_presence(people: Microdata, *, population: Microdata, known: Known = None) -> DeltaPresence:
     """The chances f/F that someone who shares a class's keys is one of the file's f among the population's F.
 
-    The file is (δ_min, δ_max)-present for ``low`` and ``high``. Where to be in the file is itself a secret (patients
-    of a clinic), ``high`` near 1 gives it away. ``population`` is Microdata with the same keys that includes the
-    people of the file; its confidential column is not looked at. Source: Nergiz, Atzori and Clifton (2007), Hiding the
+    The file is (δ_min, δ_max)-present for ``low`` and ``high``. If membership in the file is confidential (patients
+    of a clinic), ``high`` near 1 discloses it. ``population`` is Microdata with the same keys that includes the
+    people of the file; its confidential column is ignored. Source: Nergiz, Atzori and Clifton (2007), Hiding the
     presence of individuals from shared databases.
 
     >>> import pandas as pd

@@ -1,4 +1,4 @@
-"""The measures of a release beside the original, and what each value says about this release."""
+"""The measures of a release against the original, each with a sentence about its value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from equivoc.models.truta_risk import identified
 from equivoc.number_format import figure
 
 MOST_LINKED = 200_000
-"""Released records: beyond so many, Spruill's share is left out; ask for it by name."""
+"""With more released records than this, Spruill's share is left out; call `spruill` for it."""
 
 
 def release_measures(people: Microdata, release: Release, classes: Classes) -> list[Measure]:
-    """The measures of the released table and of both files; none where no table with these keys was released."""
+    """The measures of the released table and of both files; none if no table with these keys was released."""
     table = table_if_any(people, release)
     if table is None or not set(classes.known) <= table.columns.keys():
         return []
@@ -38,7 +38,7 @@ def release_measures(people: Microdata, release: Release, classes: Classes) -> l
 
 
 def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list[Measure]:
-    """The measures of the released table by itself: all, or k alone where its confidential values are no numbers."""
+    """The measures of the released table by itself: all, or only k if its confidential values are not numbers."""
     people, known = table.people, classes.known
     kind = _kind(table)
     if kind is None:
@@ -53,9 +53,9 @@ def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list
 
 
 def _kind(table: ReleasedTable) -> Kind | None:
-    """What the released confidential values are: with the original's domain and what was released besides.
+    """The domain of the released confidential values: the original's, and released values outside it.
 
-    None if some are missing, or no numbers where the original has numbers.
+    None if some are missing, or are not numbers although the original's are.
     """
     name = table.people.confidential
     column = table.columns.get(name)
@@ -65,13 +65,13 @@ def _kind(table: ReleasedTable) -> Kind | None:
         return Categories(name)
     try:
         found = as_numbers(column.levels, name=name)
-    except InputError:  # dates, say
+    except InputError:  # for example dates
         return None
     return None if isinstance(found, Misfit) else Number(name, domain=np.union1d(table.people.values, found))
 
 
 def _matches(crossed: Crossing, records: int) -> list[Measure]:
-    """What exact matches on the keys give away."""
+    """Measures of exact matches on the keys."""
     found, shares = theta_of(crossed, records=records), identified(crossed)
     rows_released = int(crossed.released.sum())
     unique = part(int(np.count_nonzero(crossed.released == 1)), rows_released)
@@ -90,7 +90,7 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
             Measure(
                 "Skinner–Elliot θ, estimated",
                 found.estimate,
-                f"From the sample alone one would take θ for {figure(found.estimate)} "
+                f"From the sample alone, θ is estimated as {figure(found.estimate)} "
                 f"(standard error {figure(sqrt(found.variance))}); less is safer.",
             )
         )
@@ -119,21 +119,21 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
 
 
 def _linked(table: ReleasedTable, classes: Classes) -> list[Measure]:
-    """What the nearest original gives away."""
+    """Spruill's measure, by both distances."""
     if table.origins is None or table.rows > MOST_LINKED:
         return []
     found = neighbourhood(table, classes.known, table.origins)
     if found is None:
         return []
-    told = []
+    rows = []
     for distance in NORMS:
         share = found.unlinked(distance)
-        told.append(
+        rows.append(
             Measure(
                 f"Spruill, {distance} distance",
                 share,
-                f"{share:.1%} of the released records are not given away by the nearest original record "
+                f"{share:.1%} of the released records are not closest to their own original record "
                 f"({distance} differences of the numeric attributes); more is safer.",
             )
         )
-    return told
+    return rows

@@ -1,4 +1,4 @@
-"""A release's table beside the original: the same columns as codes, and which keys' values agree."""
+"""A release's table and the original, coded alike, and their common classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ReleasedTable:
-    """What was released about ``people``, where that is a file; keys and confidential column only."""
+    """The released table of ``people``: keys and confidential column only."""
 
     people: Microdata
     frame: Any = field(repr=False)
@@ -32,7 +32,7 @@ class ReleasedTable:
     columns: Mapping[str, Column] = field(repr=False)
     rows: int
     origins: Ints | None = field(repr=False)
-    """The original record behind each row; None where nobody can say."""
+    """The original record of each row; None if unknown."""
 
     def column(self, name: str) -> Column:
         """The named column; InputError if the release has none."""
@@ -43,7 +43,7 @@ class ReleasedTable:
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """The classes of both files over the same keys; a combination of values that either has is a class.
+    """The classes of both files over the same keys; each combination of values in either file is a class.
 
     Values agree if they are equal: a null agrees with a null, a range such as 20-29 with no single value.
     """
@@ -53,8 +53,8 @@ class Crossing:
     released: Ints
     """How many rows of the release each class has."""
     own: Ints
-    """How many of these rows belong to people of the same class, as far as anyone can say: all of them where the
-    origins of the rows are not known."""
+    """How many of these rows belong to people of the same class; all of them if the origins of the rows are
+    unknown."""
 
 
 def released_table(people: Microdata, release: Release) -> ReleasedTable:
@@ -119,7 +119,7 @@ def crossing(table: ReleasedTable, known: Sequence[str]) -> Crossing:
 
 
 def _places(ours: pa.Array, theirs: pa.Array) -> Ints:
-    """Where each released level stands among ours; those that we do not have come after them."""
+    """The position of each released level among the original's; new levels come last."""
     place = positions(*_comparable(theirs, ours))
     new = place < 0
     place[new] = len(ours) + np.arange(np.count_nonzero(new))
@@ -127,7 +127,7 @@ def _places(ours: pa.Array, theirs: pa.Array) -> Ints:
 
 
 def _comparable(one: pa.Array, other: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Levels of two columns in one type: as numbers where both are, as they are where both are alike, else as text."""
+    """Levels of two columns in one type: numbers if both are numeric, unchanged if equal, else text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

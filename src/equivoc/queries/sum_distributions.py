@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from equivoc.queries.even_grids import EvenGrid
 
 _MOST_MULTIPLICATIONS = 6e9
-_LEAST_STRETCH = 256
+_SHORTEST_SEGMENT = 256
 # exp of anything below this underflows in float64.
 _LEAST_SAFE_LOG = -690.0
 
@@ -51,27 +51,27 @@ def _log_convolve(
     on_grid[grid.positions] = belief
     log_least = float(np.log(belief[belief > 0].min()))
     result = np.full(len(log_sums) + grid.steps, -np.inf)
-    stretch = max(grid.steps + 1, _LEAST_STRETCH)
-    for start in range(0, len(result), stretch):
+    segment = max(grid.steps + 1, _SHORTEST_SEGMENT)
+    for start in range(0, len(result), segment):
         before = max(0, start - grid.steps)
-        source = log_sums[before : start + stretch]
+        source = log_sums[before : start + segment]
         possible = source[source > -np.inf]
         if len(possible) == 0:
             continue
         peak = possible.max()
-        target = result[start : start + stretch]
+        target = result[start : start + segment]
         if possible.min() - peak + log_least > _LEAST_SAFE_LOG:
             with np.errstate(divide="ignore"):
                 relative = np.log(np.convolve(np.exp(source - peak), on_grid))
             target[:] = relative[start - before : start - before + len(target)] + peak
         else:
-            target[:] = _log_space_stretch(source, grid, belief)[
+            target[:] = _log_space_segment(source, grid, belief)[
                 start - before : start - before + len(target)
             ]
     return result
 
 
-def _log_space_stretch(
+def _log_space_segment(
     source: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The same convolution if even a segment would underflow: slower, one value at a time."""

@@ -20,7 +20,7 @@ from equivoc.files import check_readable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-WayBack = Callable[["pa.Table"], Any]
+FromArrow = Callable[["pa.Table"], Any]
 
 _PARQUET = (".parquet", ".pq", ".parq")
 _RELATION = "the DuckDB relation"
@@ -39,7 +39,7 @@ class Table(Protocol):
     def order(self, name: str) -> pa.Array | None:
         """The order of values given by the column's type (ordered categories), or None."""
 
-    def way_back(self, names: Sequence[str]) -> WayBack:
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
         """From Arrow to the caller's kind of frame; the named columns get the types they came with."""
 
 
@@ -97,7 +97,7 @@ class ParquetTable:
     def order(self, name: str) -> None:
         return None
 
-    def way_back(self, names: Sequence[str]) -> WayBack:
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
         return partial(_to_pandas, dtypes={})
 
 
@@ -115,7 +115,7 @@ class CsvTable:
     def order(self, name: str) -> None:
         return None
 
-    def way_back(self, names: Sequence[str]) -> WayBack:
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
         return partial(_to_pandas, dtypes={})
 
 
@@ -138,7 +138,7 @@ class ArrowTable:
             return None
         return self.frame.column(name).unify_dictionaries().combine_chunks().dictionary
 
-    def way_back(self, names: Sequence[str]) -> WayBack:
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
         return partial(_cast_columns, kinds={name: self.frame.schema.field(name).type for name in names})
 
 
@@ -159,7 +159,7 @@ class PandasTable:
     def order(self, name: str) -> pa.Array | None:
         return own_order(self.frame[name], name=name)
 
-    def way_back(self, names: Sequence[str]) -> WayBack:
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
         return partial(_to_pandas, dtypes={name: self.frame[name].dtype for name in names})
 
 
@@ -196,7 +196,7 @@ class PolarsTable:
         kind = self.frame.schema[name]
         return pa.array(kind.categories.to_list(), pa.large_string()) if isinstance(kind, pl.Enum) else None
 
-    def way_back(self, names: Sequence[str]) -> WayBack:
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
         return partial(_to_polars, kinds={name: self.frame.schema[name] for name in names})
 
 
@@ -222,7 +222,7 @@ class RelationTable:
         kind = self.relation.types[self.names.index(name)]
         return pa.array(kind.children[0][1], pa.string()) if kind.id == "enum" else None
 
-    def way_back(self, names: Sequence[str]) -> WayBack:
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
         return _to_relation
 
 

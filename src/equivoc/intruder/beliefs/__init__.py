@@ -1,1 +1,1 @@
-"""The arithmetic of the intruders: linkage and learning as functions of arrays, and the truth held against beliefs."""
+"""Stronger intruders as functions of arrays: linkage, learning, and the comparison of posteriors with the truth."""

@@ -1,8 +1,8 @@
-"""Which chain of keys to learn from: their order, the strengths of shrinkage and the EM steps, by held-out score.
+"""Chooses the chain of keys to learn from: their order, the shrinkage strengths and the EM steps, by held-out score.
 
-Keys join one by one, each time the one that helps most, to the last; then the length with the best score is kept, and
-strengths are tried, all at once and one by one. A larger file can tell more than the part that this was chosen on:
-there, more of the keys join if that helps.
+Keys are added greedily until all are used; then the length with the best score is kept, and strengths are varied, all
+together and one at a time. On a file larger than the part used for this choice, further keys are added if they improve
+the score.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from equivoc.intruder.beliefs.held_out import FOLDS, WORTH, HeldOutFile, Setting
 STEPS = 30
 STEPS_WHILE_ORDERING = 4
 ROOT = 64.0
-"""The strength of the given prior against the whole file's, before strengths are chosen."""
+"""Initial strength of the given prior relative to the whole file."""
 STRENGTHS = (1.0, 4.0, 16.0, 64.0, 256.0)
 FIRST_STRENGTHS = (16.0, 128.0)
 WORK = 1.5e9
-"""Cells × values × folds × steps on a large file, at most: some 15 s."""
+"""The most cells × values × folds × steps on a large file: about 15 s."""
 
 
 def best_chain(file: HeldOutFile) -> tuple[Settings, tuple[int, ...]]:
-    """The settings with the best held-out score, and all keys in the order in which they would join."""
+    """The settings with the best held-out score, and all keys in the order in which they are added."""
     found = [_tried(file, file.chain(()), (), (ROOT,), STEPS_WHILE_ORDERING)]
     while len(found[-1].order) < file.keys.shape[1]:
         last = found[-1]
@@ -51,9 +51,9 @@ def best_chain(file: HeldOutFile) -> tuple[Settings, tuple[int, ...]]:
 
 
 def lengthened(file: HeldOutFile, chosen: Settings, order: Sequence[int]) -> Settings:
-    """The settings chosen on a part of the file, with as many keys more as help on the whole (judged by one fold).
+    """The settings chosen on a part of the file, plus further keys that improve the score on the whole file (one fold).
 
-    The score is that of the part and the gain on the whole: others are compared on the part.
+    The score is that of the part plus the gain on the whole file, to be comparable with other models' scores.
     """
 
     def tried(keys: tuple[int, ...], strengths: tuple[float, ...]) -> Settings:
@@ -79,7 +79,7 @@ def _tried(
     *,
     folds: int = FOLDS,
 ) -> Settings:
-    """The best held-out score along the steps, and its step; stops when a step gains nothing."""
+    """The best held-out score along the steps, and its step; stops when a step does not improve it."""
     held = [chain.counts(file.fold == f) for f in range(folds)]
     fits = [chain.fits(chain.counts(file.fold != f), strengths) for f in range(folds)]
     sizes = np.array([each.sum() for each in held])

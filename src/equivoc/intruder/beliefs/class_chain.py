@@ -1,12 +1,12 @@
 """A prior for each class of released keys, learnt from noisy values: a chain of classes with one key fewer, shrunk.
 
-With the keys in some order, class j of a record is the records that agree with it on the first j keys. Its prior is its
+With the keys in some order, class j of a record is the set of records with the same first j keys. Its prior is its
 own expected counts, shrunk to the class with one key fewer: ``π_j(d) = (n_j(d) + s_j·π_{j−1}(d)) / (n_j + s_j)``, where
-``π_{−1}`` is the prior that was given. The true values are not released: n_j(d) sums what each record is believed to
-be, ``L_r(d)·π_J(d) / Σ L_r·π_J``, and counting and believing take turns (EM).
+``π_{−1}`` is the given prior. The true values are not released: n_j(d) sums the records' posteriors,
+``L_r(d)·π_J(d) / Σ L_r·π_J``, and counts and posteriors are updated in turn (EM).
 
-Cost per step: cells (records that agree on keys and symbol) × values, some 10 ns each. Classes × values doubles are
-held a few times.
+Cost per step: cells (records that agree on keys and symbol) × values, some 10 ns each. A few arrays of classes × values
+doubles are in memory.
 
 Source: A. P. Dempster, N. M. Laird and D. B. Rubin, *Maximum likelihood from incomplete data via the EM algorithm*
 (1977); the shrinkage is that of a hierarchical Dirichlet prior with given strengths.
@@ -29,7 +29,7 @@ CELLS_AT_A_TIME = 2**20
 
 @dataclass(frozen=True, eq=False)
 class ClassChain:
-    """Records sorted into the classes of a chain of keys; records alike in class and symbol are one cell."""
+    """Records sorted into the classes of a chain of keys; records with equal class and symbol are one cell."""
 
     likelihood: Floats = field(repr=False)
     """Symbols × values: P(symbol | value), up to a factor per symbol."""
@@ -63,7 +63,7 @@ class ClassChain:
         return cls(likelihood, prior, tuple(begins), tuple(parents), cells % len(likelihood), cell_of.ravel())
 
     def counts(self, records: npt.NDArray[np.bool_]) -> Floats:
-        """How many of these records each cell has, to learn from: none where the symbol says nothing of the value."""
+        """Training weights: how many of these records each cell has; 0 if the symbol is uninformative."""
         found = np.bincount(self.cell_of[records], minlength=len(self.symbols)).astype(np.float64)
         return np.where(telling(self.likelihood)[self.symbols], found, 0.0)
 
@@ -90,7 +90,7 @@ class ClassChain:
                 prior /= prior.sum(axis=1, keepdims=True)
 
     def evidence(self, prior: Floats) -> Floats:
-        """Of each cell, P(its symbol | its class) = Σ_d L(d)·π(d)."""
+        """For each cell, P(its symbol | its class) = Σ_d L(d)·π(d)."""
         row = self.class_of_cells
         found = np.empty(len(row))
         step = max(1, CELLS_AT_A_TIME // self.likelihood.shape[1])
@@ -112,12 +112,12 @@ class ClassChain:
 
 
 def believed_values(joint: Floats, prior: Floats) -> Floats:
-    """Rows divided by their sums; the prior where a symbol that cannot be was released all the same."""
+    """Rows divided by their sums; the prior where the released symbol has probability 0."""
     total = joint.sum(axis=1, keepdims=True)
     found = np.broadcast_to(prior, joint.shape).copy()
     return np.asarray(np.divide(joint, total, out=found, where=total > 0))
 
 
 def telling(likelihood: Floats) -> npt.NDArray[np.bool_]:
-    """Of each symbol, whether it tells one value from another."""
+    """True for each symbol that gives information about the value."""
     return np.asarray((likelihood != likelihood[:, :1]).any(axis=1))

@@ -1,4 +1,4 @@
-"""Which released records match, if it is known how many do: independent Bernoullis conditioned on their sum.
+"""Which released records match, given how many do: independent Bernoulli variables conditioned on their sum.
 
 An intruder gives each released record r the probability p_r that it is of the target's class, and knows that the class
 has N people. With odds o = p/(1 − p), a set of N records is the matching one with probability proportional to the
@@ -6,11 +6,11 @@ product of its odds, and ``π_r(N)`` is the probability that the set holds r. He
 
 Method. Multiplying all odds by one number changes nothing, so choose it such that the expected sum is N (the tilt).
 Then ``π_r = p_r · P(S without r = N − 1) / P(S = N)``, and neither probability is small. Both are sums over the unit
-circle of the characteristic function (Hong 2013), with as many points as keep what wraps around below 1e-16
-(Bernstein's inequality) and without those where ``|φ| ≤ exp(−2σ² sin²(ω/2))`` is below 1e-18. No approximation is
-left: it agrees with enumeration to some 1e-12, for a thousand records as for three.
+circle of the characteristic function (Hong 2013), with enough points to keep the aliasing error below 1e-16
+(Bernstein's inequality) and without those where ``|φ| ≤ exp(−2σ² sin²(ω/2))`` is below 1e-18. There is no other
+approximation: it agrees with enumeration to about 1e-12, for a thousand records as for three.
 
-Cost: 14 to 25 points for each distinct record of each class, whatever N is; some 20 ns each. Memory: chunks.
+Cost: 14 to 25 points for each distinct record of each class, for any N; about 20 ns each. Memory: bounded by chunks.
 
 Sources: X.-H. Chen, A. P. Dempster and J. S. Liu, *Weighted finite population sampling to maximize entropy*
 (Biometrika 81, 1994); Y. Hong, *On computing the distribution function for the Poisson binomial distribution*
@@ -33,19 +33,19 @@ ENTRIES_AT_A_TIME = 2**17
 TAIL = 42.0
 """−log of what is neglected: e^−42 is 6e-19."""
 TILTS = 200
-"""Steps towards the tilt; each halves the bracket at worst."""
+"""The most steps to find the tilt; each at least halves the bracket."""
 
 
 @dataclass(frozen=True, eq=False)
 class Inclusion:
-    """How likely each record is among the matching ones."""
+    """The probability of each record to be among the matching ones."""
 
     probabilities: Floats = field(repr=False)
     """π of each entry (of each one of its copies)."""
     missing: Floats = field(repr=False)
-    """Per class, how many of its people cannot be behind any released record: N − Σ π, 0 where the numbers fit."""
+    """Per class, how many of its people have no released record: N − Σ π, 0 if the numbers are consistent."""
     fits: npt.NDArray[np.bool_] = field(repr=False)
-    """Per class: whether some set of N records can be the matching one."""
+    """Per class: True if some set of N records can be the matching one."""
 
 
 def inclusion(
@@ -53,12 +53,12 @@ def inclusion(
 ) -> Inclusion:
     """π(N) of every entry; class c has the entries ``starts[c]`` … ``starts[c + 1] − 1`` and N = ``people[c]``.
 
-    An entry is a record that matches with probability ``p``, or ``copies`` such records. Records of p = 1 match and
-    take their place among the N; those of p = 0 do not.
+    An entry is a record that matches with probability ``p``, or ``copies`` such records. Records with p = 1 match and
+    count among the N; those with p = 0 do not match.
 
-    Where no set of N records is possible, the evidence contradicts N, and the nearest thing that fits is returned,
+    If no set of N records is possible, the evidence contradicts N, and the closest consistent result is returned,
     with ``fits`` False: if more than N records are certain, N is shared among them and the others get 0; if fewer
-    than N are possible, each of them gets 1, and ``missing`` says how many people are behind no record.
+    than N are possible, each of them gets 1, and ``missing`` is the number of people without a record.
 
     >>> inclusion([0.5, 0.5, 0.5, 1.0], [0, 4], [2]).probabilities.round(3).tolist()
     [0.333, 0.333, 0.333, 1.0]
@@ -126,7 +126,7 @@ def _conditioned(log_odds: Floats, copies: Ints, first: Ints, wanted: Floats) ->
 
 
 def powers(factor: npt.NDArray[np.complex128], copies: Ints, first: Ints) -> npt.NDArray[np.complex128]:
-    """The product of each class's factors, each to the power of its copies: by real logarithms, the faster way."""
+    """The product of each class's factors, each to the power of its copies: by real logarithms, which is faster."""
     size = np.log(factor.real**2 + factor.imag**2) / 2
     angle = np.arctan2(factor.imag, factor.real)
     return np.asarray(np.exp(np.add.reduceat(copies * (size + 1j * angle), first)))
@@ -151,7 +151,7 @@ def _tilted(log_odds: Floats, copies: Ints, first: Ints, row: Ints, wanted: Floa
         low, high = np.where(off > 0, tilt, low), np.where(off < 0, tilt, high)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             step = tilt + off / variance
-        inside = (step > low) & (step < high)  # False for a step that is no number
+        inside = (step > low) & (step < high)  # False for a NaN step
         tilt = np.where(settled, tilt, np.where(inside, step, (low + high) / 2))
     return p, variance
 

@@ -1,9 +1,10 @@
 """A prior for each record by a forest on its released keys: leaf size, EM steps and share by held-out score.
 
-A forest (scikit-learn) is fitted to what the records outside a fold are believed to be, and predicts the values of the
-fold's records; beliefs and forests take turns (EM). Some of the given prior is mixed in: a forest rules values out.
+A forest (scikit-learn) is fitted to the posteriors of the records outside a fold, and predicts the values of the
+fold's records; posteriors and forests are updated in turn (EM). Part of the given prior is mixed in, because a forest
+gives some values probability 0.
 
-Cost: folds × steps forests for each leaf size; of 2,500 records with 46 values some 0.5 s each.
+Cost: folds × steps forests for each leaf size; for 2,500 records with 46 values about 0.5 s each.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from equivoc.intruder.beliefs.held_out import FOLDS, WORTH, HeldOutFile, Setting
 
 Floats = npt.NDArray[np.float64]
 LEAVES = (30, 10, 3)
-"""Records in a leaf, at least: tried in this order, for as long as smaller is better after one step."""
+"""Minimal leaf sizes, tried in this order while a smaller one is better after one step."""
 SHARES = (0.5, 0.8, 0.9, 0.97)
-"""How much of a forest's prediction is taken; the rest is the prior that was given."""
+"""Weights of the forest's prediction; the rest is the given prior."""
 STEPS = 3
 
 
 def best_forest(file: HeldOutFile) -> tuple[Settings, Floats]:
-    """The settings with the best held-out score, and each record's prior by the forest that has not seen it."""
+    """The settings with the best held-out score, and each record's prior by the forest fitted without it."""
     likelihood = file.likelihood[file.symbols]
     given = likelihood @ file.prior
     best, prior, best_first = Settings("forest"), np.broadcast_to(file.prior, likelihood.shape), -np.inf
@@ -38,7 +39,7 @@ def best_forest(file: HeldOutFile) -> tuple[Settings, Floats]:
             for f, fit in enumerate(fits):
                 found[file.fold == f] = next(fit)
             learnt = np.einsum("rd,rd->r", likelihood, found)
-            scores = [mean_log(s * learnt + (1 - s) * given, file.told) for s in SHARES]
+            scores = [mean_log(s * learnt + (1 - s) * given, file.informative) for s in SHARES]
             score, share = max(zip(scores, SHARES, strict=True))
             if score > best.score:
                 best = Settings("forest", leaf=leaf, share=share, steps=step, score=score)
@@ -67,5 +68,5 @@ def _fits(file: HeldOutFile, fold: int, leaf: int) -> Iterator[Floats]:
 
 
 def _can_change(likelihood: Floats) -> bool:
-    """Whether some symbol leaves more than one value: else what records are believed to be never changes."""
+    """True if some symbol leaves more than one value: otherwise the posteriors never change."""
     return bool((np.count_nonzero(likelihood[telling(likelihood)], axis=1) > 1).any())

@@ -16,7 +16,7 @@ TREES = 100
 
 
 def installed() -> bool:
-    """Whether scikit-learn can be imported."""
+    """True if scikit-learn can be imported."""
     return find_spec("sklearn") is not None
 
 
@@ -28,7 +28,7 @@ def out_of_sample(
     leaf: int,
     seed: int,
 ) -> Floats:
-    """What a forest fitted to the targets (records × numbers) predicts for others; ``leaf`` records at least in a leaf.
+    """Predictions for other records by a forest fitted to the targets (records × numbers); ``leaf``: minimal leaf size.
 
     Each tree considers a third of the features at each split, and at least one. The same seed gives the same forest.
     """

@@ -1,17 +1,17 @@
-"""Trust person by person: finds a group that a release discloses although it tells little of most people.
+"""Trust per person: finds a group at risk in a release that tells little about most people.
 
-One trust for the whole file can hide people: if the release is right about the older half and wrong about the younger,
-the best single trust is middling, and nobody seems disclosed. Here each person's trust is predicted from what the
-intruder knows of her (the known keys, the posterior's H0 and largest probability, the class's size), out of fold, so
-that nobody's own truth decides how far she is believed. The targets are the chances that the belief and not the
-prior produced the truth, ``ρ_r = t·p_r(c_r) / (t·p_r(c_r) + (1 − t)·prior(c_r))`` with t the trust so far; a few such
-steps (EM). Predicted trust is clipped to [0, 0.999].
+One trust for the whole file can hide such a group: if the release is right about the older half and wrong about the
+younger, the best single trust is about one half, and nobody seems to be at risk. Here each person's trust is predicted
+from what the intruder knows (the known keys, the posterior's H0 and largest probability, the class's size), out of
+fold, so that a person's own true value has no influence. The targets are the probabilities that the posterior and not
+the prior produced the true value, ``ρ_r = t·p_r(c_r) / (t·p_r(c_r) + (1 − t)·prior(c_r))`` with t the trust so
+far; a few such steps (EM). Predicted trust is clipped to [0, 0.999].
 
 With scikit-learn the predictor is a forest. Without it, it is the mean within groups of one feature or of two, cut at
 their quantiles, shrunk to the whole; the features are chosen by the surprise that they leave.
 
-If people's own trust does not leave less surprise than one trust for all, the latter stays: a file without such a group
-raises no alarm.
+If trust per person does not reduce the surprise compared with one trust for all, the latter is used: a file without
+such a group gives no false alarm.
 
 Cost: folds × steps forests of at most 50,000 people; without scikit-learn features² × folds passes over the cells.
 """
@@ -39,7 +39,7 @@ BINS = 16
 STRENGTH = 10.0
 FIT_ON = 50_000
 WORTH = 0.002
-"""Bits: people's own trust is used if it leaves at least so much less surprise, and more than its standard error."""
+"""Bits: trust per person is used if it reduces the surprise by at least this, and by more than its standard error."""
 Predictor = Callable[[Floats, Floats, Floats], Floats]
 """From the targets, the weights to fit with and the trust so far (cells each), the cells' trust."""
 
@@ -56,7 +56,7 @@ def gated_truth(
 ) -> Truth:
     """As `hold_against_truth`, with a trust for each person; ``features`` is cells × what is known of the person.
 
-    ``forest``: None uses scikit-learn where it is installed; True insists on it. The trust reported is the mean.
+    ``forest``: None uses scikit-learn if it is installed; True requires it. The trust reported is the mean.
     """
     p, given, people, h0 = checked_cells(belief, prior, counts, entropy)
     known = np.asarray(features, dtype=np.float64)
@@ -89,7 +89,7 @@ def gated_truth(
     error = float(np.sqrt((held * (gain - mean) ** 2).sum())) / total
     if mean < max(WORTH, 2 * error):
         return plain
-    # A person's trust is that of her fold: cells × folds are the finer cells that the figures are of.
+    # Trust depends on the person's fold: the figures are computed on cells × folds.
     fine = [np.repeat(each, FOLDS) for each in (p, given, h0)]
     found = scored(
         fine[0], fine[1], held.ravel(), fine[2], trust.ravel(), float((held * trust).sum() / total)
@@ -102,9 +102,9 @@ def gated_truth(
 
 
 def _responsibility(p: Floats, prior: Floats, trust: Floats) -> Floats:
-    """ρ: the chance that the truth came from the belief and not from the prior."""
-    told = trust * p
-    return np.asarray(told / (told + (1 - trust) * prior))
+    """ρ: the probability that the true value came from the posterior and not from the prior."""
+    by_posterior = trust * p
+    return np.asarray(by_posterior / (by_posterior + (1 - trust) * prior))
 
 
 def _forest(features: Floats, seed: int) -> Predictor:
@@ -132,7 +132,7 @@ def _strata(features: Floats, p: Floats, prior: Floats) -> Predictor:
         ]
 
     def left(group: Ints, weights: Floats, start: Floats) -> float:
-        """The surprise left on half of the people when the other half is fitted, and the reverse."""
+        """The surprise of each half of the people with a fit to the other half."""
         rng = np.random.default_rng(0)
         half = rng.binomial(np.rint(weights).astype(np.int64), 0.5).astype(np.float64)
         total = 0.0
@@ -159,6 +159,6 @@ def _strata(features: Floats, p: Floats, prior: Floats) -> Predictor:
 
 
 def _binned(feature: Floats) -> Ints:
-    """Up to 16 groups of about the same number of cells; equal numbers are never parted."""
+    """Up to 16 groups of about the same number of cells; equal numbers stay together."""
     cuts = np.unique(np.quantile(feature, np.arange(1, BINS) / BINS))
     return np.searchsorted(cuts, feature, side="left")

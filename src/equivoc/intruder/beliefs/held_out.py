@@ -1,4 +1,4 @@
-"""A released file dealt into folds, and how models of it are compared: by what they say of records not in them."""
+"""Splits a released file into folds, and scores models on the records left out."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 FOLDS = 5
 WORTH = 1e-5
-"""Bits per record: a gain smaller than this counts as none."""
+"""Bits per record: a smaller gain counts as 0."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What was chosen: a chain's keys, strengths and steps, or a forest's leaf, share and steps."""
+    """The chosen settings: a chain's keys, strengths and steps, or a forest's leaf size, weight and steps."""
 
     model: str = "prior"
-    """"prior" (nothing is to be learnt), "chain" or "forest"."""
+    """"prior" (nothing to learn), "chain" or "forest"."""
     order: tuple[int, ...] = ()
     strengths: tuple[float, ...] = (64.0,)
-    """Of a chain: one for the whole file, then one for each key."""
+    """For a chain: one for the whole file, then one for each key."""
     leaf: int = 0
     share: float = 0.0
     steps: int = 0
     score: float = -np.inf
-    """Mean log2 of what is held out, in bits per record; larger is better."""
+    """Mean log2 likelihood of held-out records, in bits per record; larger is better."""
 
 
 def score_of(settings: Settings) -> float:
@@ -51,8 +51,8 @@ class HeldOutFile:
         return replace(self, keys=self.keys[records], symbols=self.symbols[records], fold=self.fold[records])
 
     @property
-    def told(self) -> Floats:
-        """1 for each record whose symbol tells one value from another, else 0: what models are judged by."""
+    def informative(self) -> Floats:
+        """1 for each record whose symbol gives information about the value, else 0: the weights of the score."""
         return telling(self.likelihood)[self.symbols].astype(np.float64)
 
     def chain(self, order: Sequence[int]) -> ClassChain:
@@ -60,12 +60,12 @@ class HeldOutFile:
 
 
 def mean_log(evidence: Floats, weights: Floats) -> float:
-    """Mean log2 of the evidence; impossible symbols, which no model can help, count for nothing."""
+    """Mean log2 of the evidence; impossible symbols are ignored, because no model can explain them."""
     fits = (evidence > 0) & (weights > 0)
     return float(weights[fits] @ np.log2(evidence[fits]) / max(weights.sum(), 1.0))
 
 
 def score_of_prior(file: HeldOutFile) -> Settings:
-    """The prior that was given, with nothing learnt."""
+    """The settings that use the given prior without learning."""
     evidence = (file.likelihood @ file.prior)[file.symbols]
-    return Settings(score=mean_log(evidence, file.told))
+    return Settings(score=mean_log(evidence, file.informative))

@@ -1,14 +1,14 @@
-"""The learned intruder: what each released record's value is, with a prior for its keys learnt from the other records.
+"""The learned intruder: the posterior of each released record, with a prior for its keys learnt from the other records.
 
-She knows P(released symbol | value) and the prior, and sees that records with some keys have other values than records
-with others. She learns how values depend on keys from the release itself, by a `class_chain`, or a forest where
-scikit-learn is installed. Records are dealt into five folds. For each fold a model is fitted by EM to the other four;
-the two never share what they believe of a record (if they do, the likelihood rises while the truth gets worse). A
-record's posterior is ``L_r(d)·π(d)`` with the prior of the model that has not seen it. The order of the keys (some may
-be left out), the strengths of shrinkage, the number of steps, and chain or forest are those with the largest mean of
-``log2 Σ_d L_r(d)·π_{x_r}(d)`` over records outside the model, on a random 50,000 of them in a larger file.
+She knows P(released symbol | value) and the prior. From the release she learns how values depend on keys, by a
+`class_chain`, or a forest if scikit-learn is installed. Records are split into five folds. For each fold a model is
+fitted by EM to the other four; models never share posteriors of a record (otherwise the likelihood rises while the true
+values become less likely). A record's posterior is ``L_r(d)·π(d)`` with the prior of the model fitted without it. The
+order of the keys (some may be left out), the strengths of shrinkage, the number of steps, and chain or forest are those
+with the largest mean of ``log2 Σ_d L_r(d)·π_{x_r}(d)`` over records outside the model, on a random 50,000 of them in a
+larger file.
 
-Cost: choosing takes some keys² × folds × steps passes over 50,000 records at most, the fit folds × steps over all.
+Cost: the choice takes about keys² × folds × steps passes over 50,000 records at most, the fit folds × steps over all.
 1,000,000 records × 4 keys × 25 values, PRAM on the values: 7 to 14 s, 0.6 to 0.8 GB; 2.759 bits of surprise became
 2.487. 2,500 records × 46 values: a chain takes 1 s, a forest 5 to 16 s.
 """
@@ -41,19 +41,19 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 CHOOSE_ON = 50_000
 FOREST_UP_TO = 20_000
-"""Records: a forest of a larger file takes minutes."""
+"""The most records for a forest: a larger file takes minutes."""
 MOST_CELLS = 2**26
-"""Records × values at most, counted after records alike are joined; a few tables of doubles of this size are held."""
+"""The most distinct records × values; a few tables of doubles of this size are in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A posterior for each released record, by a model that has not seen it."""
+    """A posterior for each released record, by a model fitted without it."""
 
     posteriors: Floats = field(repr=False)
-    """Rows × values; records alike share a row."""
+    """Rows × values; equal records share a row."""
     evidence: Floats = field(repr=False)
-    """Of each row, P(released symbol | its keys), up to the likelihood's factor."""
+    """For each row, P(released symbol | its keys), up to the likelihood's factor."""
     row_of: Ints = field(repr=False)
     """The row of each record."""
     settings: Settings
@@ -66,12 +66,13 @@ class Learned:
     """Folds × targets × symbols: P(symbol | the target's keys) by the model without the fold."""
 
     def reweighted(self, linkage: Any) -> Any:
-        """A linkage targets × records (CSR or dense) where keys were changed, with what the values say of who is who.
+        """A linkage targets × records (CSR or dense) for changed keys, reweighted by the released values.
 
         If record r is the target's, its symbol follows her keys v, else its own released keys y_r: the weight is
-        ``link(v, r) · P(c′_r | v) / P(c′_r | y_r)``. Both are by the model that has not seen r; with P(c′_r | v) by one
-        that has, the surprise grew instead (six keys under PRAM: 2.137 bits, against 2.100 by the linkage alone and
-        2.074 by this). The linkage may be conditioned on the class's size before: doing so after gave the same.
+        ``link(v, r) · P(c′_r | v) / P(c′_r | y_r)``. Both are by the model fitted without r; with P(c′_r | v) by a
+        model that includes r, the surprise increased (six keys under PRAM: 2.137 bits, against 2.100 by the linkage
+        alone and 2.074 by this). The linkage may be conditioned on the class size before or after: the results were
+        equal.
         """
         from scipy.sparse import csr_array
 
@@ -108,10 +109,10 @@ def learn(
 
     ``keys``: records × released key codes (any symbols: levels, ranges, stars); ``symbols``: the released confidential
     symbol of each record; ``likelihood``: symbols × values, P(symbol | value) up to a factor per symbol, dense or
-    sparse; ``prior``: over the values. People whose keys are known but of whom nothing was released are given as
+    sparse; ``prior``: over the values. People with known keys but no released record are given as
     records with a symbol whose likelihoods are all equal: they get a prior, and nothing is learnt from them. The
-    forest is left out where scikit-learn is missing, or of more than 20,000 records. `InputError` if there is too much
-    to hold.
+    forest is left out if scikit-learn is missing, or for more than 20,000 records. `InputError` if the tables would be
+    too large.
     """
     from scipy.sparse import issparse
 
@@ -133,7 +134,7 @@ def learn(
         raise InputError(
             f"The targets need {codes.shape[1]} columns, one per key; their shape is {wanted.shape}."
         )
-    if len(wanted):  # each is in every fold, with a symbol that tells nothing: every model gives it a prior
+    if len(wanted):  # each is in every fold, with an uninformative symbol: every model gives it a prior
         codes = np.concatenate([codes, *[wanted] * FOLDS])
         fold = np.append(fold, np.repeat(np.arange(FOLDS), len(wanted)))
         shown = np.append(shown, np.full(FOLDS * len(wanted), last))
@@ -158,19 +159,19 @@ def _learnt(file: HeldOutFile, models: Sequence[str]) -> Learned:
         alike = len(group(columns, tuple(range(columns.shape[1])), columns.max(axis=0) + 1).first)
         if alike * table.shape[1] > MOST_CELLS:
             raise InputError(
-                f"Learning needs a table of {alike:,} kinds of records × {table.shape[1]:,} values, more than "
+                f"Learning needs a table of {alike:,} distinct records × {table.shape[1]:,} values, more than "
                 f"{MOST_CELLS:,} cells; round the values, or coarsen the keys."
             )
     chosen_on = file
-    telling_records = np.flatnonzero(file.told)
-    if len(telling_records) > CHOOSE_ON:
-        sample = np.random.default_rng(file.seed + 1).choice(telling_records, CHOOSE_ON, replace=False)
+    informative_records = np.flatnonzero(file.informative)
+    if len(informative_records) > CHOOSE_ON:
+        sample = np.random.default_rng(file.seed + 1).choice(informative_records, CHOOSE_ON, replace=False)
         chosen_on = file.part(np.sort(sample))
     candidates = [score_of_prior(chosen_on)]
     if "chain" in models:
         best, order = best_chain(chosen_on)
         candidates.append(best if chosen_on is file else lengthened(file, best, order))
-    fit_for_forest = codes.shape[1] > 0 and FOLDS * 2 < len(telling_records) <= FOREST_UP_TO
+    fit_for_forest = codes.shape[1] > 0 and FOLDS * 2 < len(informative_records) <= FOREST_UP_TO
     if "forest" in models and fit_for_forest and forests.installed():
         settings, learnt = best_forest(file)
         candidates.append(settings)
@@ -182,7 +183,7 @@ def _learnt(file: HeldOutFile, models: Sequence[str]) -> Learned:
 
 
 def _by_chain(file: HeldOutFile, best: Settings, candidates: Sequence[Settings]) -> Learned:
-    """The posteriors by a chain (or, after 0 steps, the prior that was given), each fold's by the model without it."""
+    """The posteriors by a chain (after 0 steps: the given prior), each fold's by the model fitted without it."""
     chain = file.chain(best.order)
     rows, first = np.unique(chain.cell_of * FOLDS + file.fold, return_inverse=True)
     posteriors, evidence = np.empty((len(rows), len(file.prior))), np.empty(len(rows))
@@ -203,6 +204,6 @@ def _of_file(
     best: Settings,
     candidates: Sequence[Settings],
 ) -> Learned:
-    """The result for all records of the file, those that stand for targets included."""
+    """The result for all records of the file, including those that represent targets."""
     nobody = np.empty((FOLDS, 0, len(file.likelihood)))
     return Learned(posteriors, evidence, row_of, best, tuple(candidates), file.symbols, file.fold, nobody)

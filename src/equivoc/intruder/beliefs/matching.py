@@ -1,15 +1,15 @@
-"""Weights for linking a file from elsewhere, by how far each released key lies from the person's true one.
+"""Linkage weights for a file of unknown origin, by the distance between each released key and the person's true one.
 
-Nobody says how the file was made. Released record r shows symbols (a number, a range, a set); person i lies at the
-distance δ from a symbol: how many levels from the nearest one that it stands for, in bins 0, 1, 2, 3–4, 5–8, …; for
-unordered categories 0 or 1. The weight of the pair is ``Π_a m_a(δ) / u_a(δ | symbol)``: u the share of all people who
-lie at that distance from this symbol, so that a rare value, or a narrow set, weighs more; m how often a record lies at
-that distance from its own person, unknown and estimated by EM: a record is of each person with the same probability
-beforehand, or, if there are more records than people, of nobody, and then lies where a random person would. Nearer
-never speaks less for a match: where EM would have it so, neighbouring bins get one ratio m/u (isotonic regression).
+It is unknown how the file was made. Released record r has symbols (a number, a range, a set); person i has the
+distance δ to a symbol: the number of levels to the nearest possible one, in bins 0, 1, 2, 3–4, 5–8, …; for
+unordered categories 0 or 1. The weight of the pair is ``Π_a m_a(δ) / u_a(δ | symbol)``: u is the share of all people at
+that distance from this symbol, so that a rare value, or a narrow set, has more weight; m is how often a record is at
+that distance from its own person, estimated by EM: a priori a record belongs to each person with the same probability,
+or, if there are more records than people, to nobody, and then has the distances of a random person. A smaller distance
+is never weaker evidence: where EM disagrees, neighbouring bins get the same ratio m/u (isotonic regression).
 
 EM finds different answers from different starts: one where most keys were changed (m(0) = 0.6) and one where hardly any
-were (0.999). Both are returned, the likelier first; whichever leaves less surprise is the intruder's.
+were (0.999). Both are returned, the likelier first; the intruder uses the one with less surprise.
 
 Cost: 2^21 pairs of sampled records and people at most, some 20 ns each per step and start.
 
@@ -36,7 +36,7 @@ PAIRS = 2**21
 STEPS = 200
 SETTLED = 1e-5
 NEVER = 1e-6
-"""No distance is taken for impossible: one odd record would rule its person out."""
+"""No distance has probability 0: one unusual record would exclude its person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,13 @@ class MatchTables:
     weights: tuple[Floats, ...] = field(repr=False)
     """Per key, true levels × released symbols, m/u: as the evidence of a `CodedFile`, or of a register."""
     log_likelihood: float
-    """Mean log2 per record of the likelihood, against records that lie where random people do."""
+    """Mean log2 likelihood ratio per record, against records at the distances of random people."""
 
 
 def distance_bins(members: npt.ArrayLike, *, ordered: bool) -> Ints:
     """Symbols × levels: the bin of each level's distance to the set of levels that a symbol stands for.
 
-    ``members`` says which levels a symbol stands for; a symbol of none is as far as can be from all.
+    ``members`` marks the possible levels of a symbol; a symbol without levels is at the largest distance from all.
 
     >>> distance_bins([[0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1]], ordered=True).tolist()
     [[1, 0, 1, 2, 3, 3], [0, 1, 2, 2, 1, 0]]
@@ -98,7 +98,7 @@ def match_tables(
         raise InputError("Matching needs classes × keys, records × the same keys, and bins for each of them.")
     at_distance = [_shares(table, true[:, key], count) for key, table in enumerate(tables)]
     random = np.random.default_rng(seed)
-    # A part of the records, against all people: or a part of these too, if they are many.
+    # A sample of the records against all people, or against a sample of them if they are many.
     if len(true) > PAIRS // 64:
         part = random.choice(len(true), PAIRS // 64, replace=False, p=count / count.sum())
         true, count = true[part], np.full(len(part), count.sum() / len(part))
@@ -189,7 +189,7 @@ def _estimated(pairs: _Pairs, people: Floats, own: float, start: float, keys: in
 
 
 def _falling(m: Floats, u: Floats) -> Floats:
-    """m with the ratios m/u never rising from bin to bin; neighbours that rise are pooled, each pool keeping its sum.
+    """m with non-increasing ratios m/u; neighbours that increase are pooled, each pool keeping its sum.
 
     >>> _falling(np.array([0.3, 0.5, 0.2]), np.array([0.25, 0.25, 0.5])).tolist()
     [0.4, 0.4, 0.2]

@@ -1,7 +1,7 @@
-"""Noisy counts of a class whose size is known: what the true counts are expected to be.
+"""Expected true counts of a class of known size, given its noisy counts.
 
 Cell d of a class shows the count y_d, the true count t_d plus two-sided geometric noise, ``P(y | t) ∝ α^|y − t|``. The
-intruder knows that the true counts sum to N, and before the release took each of the N people to be in cell d with
+intruder knows that the true counts sum to N; a priori each of the N people is in cell d with
 probability prior_d. So ``P(t) ∝ Π_d w_d(t_d)`` over all t that sum to N, with
 ``w_d(t) = prior_d^t / t! · α^|y_d − t|``, and a person of the class is in cell d with probability
 ``E[t_d | Σ t = N] / N``.
@@ -9,12 +9,12 @@ probability prior_d. So ``P(t) ∝ Π_d w_d(t_d)`` over all t that sum to N, wit
 Method. As in `conditional_bernoulli`: multiplying the prior by e^τ changes nothing, so choose τ such that the expected
 sum is N; then ``E[t_d | Σ t = N]`` is a quotient of two sums over the unit circle, neither of them small. Sums of
 log-concave counts are log-concave, so their tails fall at least as e^(1 − k) at k standard deviations: 40 of these
-between the points keep what wraps around below rounding. Points where the characteristic function cannot matter
+between the points keep the aliasing error below rounding. Points where the characteristic function is negligible
 (``|φ_d(ω)| ≤ 1 − q_d(1 − cos(ω/2))``, q_d the mass that t and t + 1 share) are left out. The counts kept of each cell
-are those within some 9 standard deviations of a Poisson count around the likeliest. No approximation beyond rounding.
+are those within about 9 standard deviations of a Poisson count around the mode. No approximation beyond rounding.
 
-Cost: cells × counts kept × points; for N = 1 none of it, and for large N some 18·√(likeliest count) × 20·√N at
-most, less the more the noisy counts tell.
+Cost: cells × counts kept × points; nothing for N = 1, and for large N at most about 18·√(mode) × 20·√N,
+less if the noisy counts are informative.
 
 Source: A. Ghosh, T. Roughgarden and M. Sundararajan, *Universally utility-maximizing privacy mechanisms* (2009), for
 the noise; the posterior with N known is ours, checked against enumeration.
@@ -59,7 +59,9 @@ def expected_counts(
         raise InputError(f"alpha is {alpha!r}; it must lie between 0 and 1.")
     found = np.zeros(len(y))
     row = np.repeat(np.arange(len(numbers)), np.diff(begins))
-    y = np.clip(y, 0, numbers[row])  # a count beyond what can be true tells as much as the nearest that can
+    y = np.clip(
+        y, 0, numbers[row]
+    )  # a count outside the possible range gives the same information as the nearest possible one
     total = np.bincount(row, weights=times * weights, minlength=len(numbers))
     stranded = (numbers > 0) & (total <= 0)
     if stranded.any():
@@ -98,7 +100,7 @@ def expected_counts(
 
 
 def _reach(count: npt.ArrayLike) -> Floats:
-    """How far from its likeliest count a Poisson-like count goes, e^−42 left out."""
+    """The range of a Poisson-like count around its mode, without tails below e^−42."""
     third = TAIL / 3
     return np.asarray(np.ceil(third + np.sqrt(third**2 + 2 * TAIL * np.asarray(count, dtype=np.float64))))
 
@@ -108,7 +110,7 @@ def _conditioned(
 ) -> Floats:
     """The expected counts of the entries of a few classes; class c begins at ``first[c]``."""
     row = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(y))))
-    if people[-1] == 1:  # one person: she is in one cell, whose count is 1 and not 0
+    if people[-1] == 1:  # one person: exactly one cell has the count 1
         logs = log_prior - epsilon * (np.abs(y - 1) - np.abs(y))
         weights = np.exp(logs - np.maximum.reduceat(logs, first)[row])
         return np.asarray(weights / np.add.reduceat(copies * weights, first)[row])
@@ -150,7 +152,7 @@ def _tilted(
     epsilon: float,
     log_factorial: Floats,
 ) -> tuple[Ints, Floats]:
-    """Each cell's law after the tilt: its least count kept, and the chances from there on.
+    """Each cell's distribution after the tilt: its least count kept, and the probabilities from there on.
 
     Under the weights e^(τt)·w_d(t) a count lies stochastically between Poisson counts of mean μα and μ/α, with
     μ = prior_d·e^τ. So the tilt lies within ε of log N.
@@ -171,7 +173,7 @@ def _tilted(
         low, high = np.where(off > 0, tilt, low), np.where(off < 0, tilt, high)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             step = tilt + off / spread
-        inside = (step > low) & (step < high)  # False for a step that is no number
+        inside = (step > low) & (step < high)  # False for a NaN step
         tilt = np.where(settled, tilt, np.where(inside, step, (low + high) / 2))
     return least, chances
 
@@ -179,7 +181,7 @@ def _tilted(
 def _law(y: Ints, log_mean: Floats, most: Ints, epsilon: float, log_factorial: Floats) -> tuple[Ints, Floats]:
     """P(t) ∝ μ^t/t! · e^−ε|y − t| for t up to ``most``: the least count kept, and entries × counts from there on.
 
-    Below y the law is that of a Poisson count of mean μe^ε, above y of mean μe^−ε: the likeliest count is y, unless
+    Below y the distribution is that of a Poisson count of mean μe^ε, above y of mean μe^−ε: the mode is y, unless
     the first is below it or the second above.
     """
     ceiling = np.log(most + 1.0)

@@ -1,17 +1,17 @@
-"""The register intruder: she knows the keys of everybody, so a record that is surely another's is not the target's.
+"""The register intruder: she knows the keys of everybody, so a record that certainly belongs to another is excluded.
 
-``P(released record r | person i)`` is a product over the keys of ``P(released symbol | true level)``. Who is behind
-which record is an assignment, each person to one record; scaling the rows and columns of the likelihoods until all of
-them sum to 1 (Sinkhorn) estimates the share of assignments, weighted by likelihood, that join r and i. It is less sure
-than the exact answer, a quotient of permanents, which cannot be computed for more than some dozens of people.
+``P(released record r | person i)`` is a product over the keys of ``P(released symbol | true level)``. The unknown is
+an assignment of each person to one record; scaling the rows and columns of the likelihoods until all of
+them sum to 1 (Sinkhorn) estimates the share of assignments, weighted by likelihood, that assign r to i. It is less
+certain than the exact result, a quotient of permanents, which cannot be computed for more than a few dozen people.
 
-More people than records (a sample): as many blank records are added as are lacking, which everybody fits alike; a
-person's share of them is the chance that she is not in the release (``unreleased``). More records than people: as
-many strangers are added, whom a record fits as it fits the average person.
+More people than records (a sample): the missing number of blank records is added, which fit everybody equally; a
+person's share of them is the probability that she is not in the release (``unreleased``). More records than people: the
+missing number of strangers is added, who fit a record as the average person does.
 
-Method. People who agree on all known keys are one column with a multiplicity, records released alike one row. Keys
-released unchanged cut the matrix into blocks, and the most telling changed key cuts a band out of each: a record keeps
-a run of people, in single precision; sums are doubles. One pass over the pairs is one step for rows and columns both.
+Method. People with equal known keys are one column with a multiplicity, equal released records one row. Keys
+released unchanged split the matrix into blocks, and the most informative changed key limits each block to a band: a
+record keeps a run of people, in single precision; sums are doubles. One pass over the pairs updates rows and columns.
 
 Cost: 4 bytes for each pair kept, 2^28 pairs (1 GiB) at most; per pair some 1 ns per key, and 0.6 ns per step. 10,000
 people with six keys, all changed by PRAM: 100,000,000 pairs, 99 steps, 6 s, 0.6 GB; by noise of 20 %: 607 steps, 9 s.
@@ -35,25 +35,25 @@ from equivoc.intruder.linkage.linkage_walk import group
 
 Floats = npt.NDArray[np.float64]
 MOST_PAIRS = 2**28
-"""Pairs of a record and a person; and cells of the answer, people × symbols."""
+"""The most pairs of a record and a person, and the most cells of the result (people × symbols)."""
 STEPS = 2000
 SETTLED = 3e-4
-"""The scaling stops when the sum of a person is off by less than this on average. Stopping at three times as much left
+"""The scaling stops when the mean error of a person's sum is below this. Stopping at three times this value gave
 0.0002 (PRAM) to 0.0007 bit (noise) more surprise for 10,000 people."""
 
 
 @dataclass(frozen=True, eq=False)
 class RegisterLinkage:
-    """Who is behind what, as someone with a register of everybody's keys sees it."""
+    """The linkage of an intruder with a register of everybody's keys."""
 
     linkage: Floats = field(repr=False)
     """Classes × released confidential symbols; with ``unreleased`` each row sums to 1."""
     unreleased: Floats = field(repr=False)
-    """Per class, how likely one of its people is behind no released record."""
+    """Per class, the probability that one of its people has no released record."""
     errors: tuple[float, ...] = field(repr=False)
-    """After each step, by how much the sum of a person was off, on average over people; it never grows."""
+    """After each step, the mean error of a person's sum; it never increases."""
     settled: bool
-    """Whether that came below the tolerance."""
+    """True if the error fell below the tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def register_linkage(
     ``classes`` has a row for each class, its true codes of the known keys, and ``sizes`` how many people it has:
     together they are the register. The evidence of ``released`` must be P(released | true), or a constant multiple
     of it per released symbol; its rows need to be distributions only if people and records differ in number.
-    `InputError` if somebody fits no record (and no one can be missing), if some record fits nobody, or if there
+    `InputError` if a person fits no record (and the release is not a sample), if a record fits nobody, or if there
     are too many pairs.
 
     >>> flip = np.array([[0.9, 0.1], [0.1, 0.9]])
@@ -110,7 +110,7 @@ def register_linkage(
     if not stranger.all():
         lost = int(np.argmin(stranger))
         raise InputError(
-            f"Nobody in the register can be behind {int(records[lost])} released records with the codes "
+            f"Nobody in the register fits {int(records[lost])} released records with the codes "
             f"{codes[lost].tolist()}: the file cannot have been made from these people."
         )
     if not extra:
@@ -129,13 +129,13 @@ def register_linkage(
             lost = int(order[np.argmin(by_person)])
             raise InputError(f"No released record can be that of class {lost} (codes {true[lost].tolist()}).")
         sums = scale * (by_person + blank)
-        if errors or not blanks:  # the first sums are of scales that nobody has chosen
+        if errors or not blanks:  # the first sums belong to arbitrary initial scales
             errors.append(float(people @ np.abs(sums - 1) / people.sum()))
             settled = errors[-1] < tolerance
         stuck = len(errors) > 1 and errors[-1] > errors[-2] * (1 + 1e-9)
         if (
             settled or stuck
-        ):  # in exact arithmetic the error never grows; if it does, rounding is all that is left
+        ):  # in exact arithmetic the error never increases; if it does, only rounding error is left
             break
         scale = 1.0 / (by_person + blank)
         if extra:
@@ -171,7 +171,7 @@ def _pairs(
     length = np.maximum(np.searchsorted(place[order], home + high, side="right") - first, 0)
     total = int(length.sum())
     if total > MOST_PAIRS:
-        raise _too_large(len(true), len(codes), "kinds of released records", pairs=total)
+        raise _too_large(len(true), len(codes), "distinct released records", pairs=total)
     begin = np.cumsum(length) - length
     # A record's likelihoods relative to the largest of each key: single precision then does not underflow.
     scaled = {a: table / np.maximum(table.max(axis=1, keepdims=True), 1e-300) for a, table in tables.items()}
@@ -211,6 +211,6 @@ def _symbol_counts(record: Codes, released: CodedFile) -> tuple[Codes, Codes, Fl
 def _too_large(people: int, others: int, of: str, *, pairs: int | None = None) -> InputError:
     count = people * others if pairs is None else pairs
     return InputError(
-        f"The register intruder compares {people:,} kinds of people with {others:,} {of}, {count:,} pairs, more than "
-        f"{MOST_PAIRS:,}; use fewer known keys, another intruder, or a random part of the people."
+        f"The register intruder compares {people:,} distinct people with {others:,} {of}, {count:,} pairs, more than "
+        f"{MOST_PAIRS:,}; use fewer known keys, another intruder, or a random sample of the people."
     )

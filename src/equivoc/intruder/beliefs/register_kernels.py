@@ -1,4 +1,4 @@
-"""The compiled loops of `register`: likelihoods of (record, person) pairs, their scaling, and what it says of values.
+"""The compiled loops of `register`: likelihoods of (record, person) pairs, their scaling, and the resulting linkage.
 
 Record r has a run of ``length[r]`` people from ``first[r]`` on, whose likelihoods begin at ``begin[r]``.
 """
@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def dot(run: Singles, weight: Floats) -> Any:
-    """Σ likelihood · weight over one run. Slices are handed in, with which the compiler vectorises the loop."""
+    """Σ likelihood · weight over one run. It takes slices, so that the compiler vectorises the loop."""
     total = 0.0
     for j in range(len(run)):
         total += run[j] * weight[j]

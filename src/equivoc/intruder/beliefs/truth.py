@@ -1,9 +1,9 @@
-"""Beliefs held against the truth: surprise, the trust that a release deserves, and what it was worth.
+"""Posteriors compared with the true values: surprise, trust and gain.
 
-Person r has the true value c_r, which the intruder gives the probability p_r(c_r), and without the release
-prior(c_r). Her surprise is ``−log2 p_r(c_r)`` bits; less is riskier. A belief may rule the truth out, so the prior is
-mixed in first: ``p′ = (1 − λ)·p + λ·prior`` with the one λ for the whole file that makes the mean surprise T(0) least.
-T(0) is convex in λ: golden section, and both ends. ``trust`` is 1 − λ; 0: the release was worth nothing to her.
+Person r has the true value c_r, which the intruder gives the probability p_r(c_r), and without the release prior(c_r).
+Her surprise is ``−log2 p_r(c_r)`` bits; less is riskier. A posterior may give the true value probability 0, so the
+prior is mixed in first: ``p′ = (1 − λ)·p + λ·prior`` with the λ, one for the whole file, that minimises the mean
+surprise T(0). T(0) is convex in λ: golden section, and both ends. ``trust`` is 1 − λ; 0: the release told her nothing.
 ``gain`` is the prior's mean surprise less hers, in bits of truth per person; more is riskier, and it is never negative.
 
 Cost: some 60 passes over the cells (people of one class with one value are one cell).
@@ -22,7 +22,7 @@ from equivoc.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-9
-"""Bits: someone whose H0 is below this is certain."""
+"""Bits: an intruder with H0 below this is certain."""
 HALF_BIT = 0.5
 GOLDEN = (5**0.5 - 1) / 2
 SEARCH_STEPS = 60
@@ -30,28 +30,28 @@ SEARCH_STEPS = 60
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What one intruder's beliefs are worth; people are counted, cells are what they were given as."""
+    """Surprise, trust and gain of one intruder, over people; a cell is people of one class with one value."""
 
     surprise: float
     """T(0): mean bits per person, with the prior mixed in. Less is riskier."""
     prior_surprise: float
-    """The same of someone who has not seen the release."""
+    """The same without the release."""
     trust: float
     """1 − λ, from 0 to 1."""
     certain_right: float
-    """How many people she is certain of (H0 < 1e-9, before mixing), rightly."""
+    """How many people she is certain about (H0 < 1e-9, before mixing) and right."""
     certain_wrong: float
-    """How many she is certain of, wrongly."""
+    """How many people she is certain about and wrong."""
     below_half_bit: float
     """The share of people with less than half a bit of surprise."""
     surprise_p05: float
-    """Bits: a twentieth of the people have this surprise or less."""
+    """Bits: the 5 % quantile of the surprise."""
     surprises: Floats = field(repr=False)
     """Of each cell, in bits."""
 
     @property
     def gain(self) -> float:
-        """Bits of truth per person that the release is worth: the prior's surprise less hers, 0 or more."""
+        """Bits per person gained from the release: the prior's surprise minus hers, 0 or more."""
         return self.prior_surprise - self.surprise
 
 
@@ -73,7 +73,7 @@ def hold_against_truth(
 
 
 def best_trust(p: Floats, prior: Floats, people: Floats) -> float:
-    """The trust, 1 − λ, that makes the mean surprise least; of equal ones, the larger.
+    """The trust, 1 − λ, with the least mean surprise; the larger one if several are equal.
 
     >>> best_trust(np.array([0.9, 0.9]), np.array([0.5, 0.5]), np.array([1.0, 1.0]))
     1.0
@@ -102,7 +102,7 @@ def best_trust(p: Floats, prior: Floats, people: Floats) -> float:
 
 def scored(p: Floats, prior: Floats, people: Floats, h0: Floats, trust: Floats, overall: float) -> Truth:
     """The figures with each cell's own trust; ``overall`` is the one to report."""
-    with np.errstate(divide="ignore"):  # a cell without people may have any surprise
+    with np.errstate(divide="ignore"):  # the surprise of a cell without people does not matter
         surprises = -np.log2(prior + trust * (p - prior)) + 0.0
     total = people.sum()
     certain = h0 < CERTAIN
@@ -133,7 +133,7 @@ def weighted_quantile(numbers: Floats, weights: Floats, share: float) -> float:
 def checked_cells(
     belief: npt.ArrayLike, prior: npt.ArrayLike, counts: npt.ArrayLike, entropy: npt.ArrayLike
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """The four as doubles of one shape; `InputError` for what cannot be."""
+    """The four arrays as doubles of one shape; `InputError` for invalid values."""
     p, given, people, h0 = (np.asarray(each, dtype=np.float64) for each in (belief, prior, counts, entropy))
     if not (p.shape == given.shape == people.shape == h0.shape) or p.ndim != 1:
         raise InputError("Beliefs, priors, counts and entropies must have one number for each cell.")

@@ -76,29 +76,35 @@ class Bayes(Channel):
         return Bayes(self.likelihood, prior)
 
     @cached_property
+    def _scaled(self) -> Floats:
+        """The prior divided by its largest entry: equally likely values weigh 1, and sums of them are exact."""
+        return np.asarray(self.prior / self.prior.max())
+
+    @cached_property
     def _evidence(self) -> Floats:
-        return self.likelihood.forward(self.prior)
+        return self.likelihood.forward(self._scaled)
 
     def mix(self, weights: Any) -> Floats:
+        exactly = self.likelihood.posterior(weights, self.prior)
+        if exactly is not None:
+            return exactly
         possible = self._evidence > 0
-        scale = np.divide(1.0, self._evidence, out=np.zeros_like(self._evidence), where=possible)
-        mixed = self.prior * self.likelihood.backward(_times(weights, scale))
+        mixed = self._scaled * self.likelihood.backward(_divided(weights, self._evidence, possible))
         if possible.all():
             return mixed
         surprising = ~possible & (np.asarray(weights.sum(axis=0)).reshape(-1) > 0)
         if surprising.any():
             flat = self.likelihood.forward(np.ones_like(self.prior))
-            scale = np.divide(1.0, flat, out=np.zeros_like(flat), where=surprising)
-            mixed = mixed + self.likelihood.backward(_times(weights, scale))
+            mixed = mixed + self.likelihood.backward(_divided(weights, flat, surprising))
         return mixed
 
 
-def _times(weights: Any, by: Floats) -> Any:
-    """Each column multiplied by its own number."""
+def _divided(weights: Any, by: Floats, where: NDArray[np.bool_]) -> Any:
+    """Each column divided by its own number; 0 elsewhere than ``where``."""
     if isinstance(weights, np.ndarray):
-        return weights * by
+        return np.divide(weights, by, out=np.zeros_like(weights), where=where)
     scaled = weights.copy()
-    scaled.data = scaled.data * by[scaled.indices]
+    scaled.data = np.where(where[scaled.indices], scaled.data / np.where(where, by, 1.0)[scaled.indices], 0.0)
     return scaled
 
 

@@ -43,6 +43,13 @@ class Likelihood(ABC):
     def forward(self, prior: Floats) -> Floats:
         """One number per symbol: Σ_v K(s | v) · prior(v)."""
 
+    def posterior(self, weights: Any, prior: Floats) -> Floats | None:
+        """What Bayes' rule makes of the weights, exactly, where that takes no division by what a symbol's chance is.
+
+        None: the rule has to be worked out.
+        """
+        return None
+
     def dense(self) -> Floats:
         """Symbols × values: K, for small domains."""
         return self.backward(np.eye(self.shape[0]))
@@ -63,6 +70,9 @@ class Published(Likelihood):
         return self.values, self.values
 
     def backward(self, weights: Any) -> Floats:
+        return filled(weights)
+
+    def posterior(self, weights: Any, prior: Floats) -> Floats:
         return filled(weights)
 
     def forward(self, prior: Floats) -> Floats:
@@ -86,6 +96,10 @@ class PublishedOrNothing(Likelihood):
     def backward(self, weights: Any) -> Floats:
         known = filled(weights)
         return known[:, :-1] + known[:, -1:]
+
+    def posterior(self, weights: Any, prior: Floats) -> Floats:
+        known = filled(weights)
+        return np.asarray(known[:, :-1] + known[:, -1:] * (prior / prior.sum()))
 
     def forward(self, prior: Floats) -> Floats:
         return np.append(prior, prior.sum())

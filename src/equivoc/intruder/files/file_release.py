@@ -1,4 +1,4 @@
-"""A released file of any origin, with an intruder who links its records to people by their keys."""
+"""A released file from any source, with an intruder who links its records to people by keys."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CELLS_AT_A_TIME = 2**22
 
 @dataclass(frozen=True, eq=False)
 class FileRelease(Release):
-    """A file from elsewhere, masked or synthetic, whose records an intruder links to people by the keys she knows.
+    """A masked or synthetic file from any source; the intruder links its records to people by the known keys.
 
-    With v the target's known values and s_a(r) the levels of key a that record r stands for,
+    With v the target's known values and s_a(r) the levels of key a that record r may have,
 
-    - exact: ``link(r) ∝ Π_a [v_a ∈ s_a(r)] / |s_a(r)|``; where no record fits, she takes the file's own distribution;
+    - exact: ``link(r) ∝ Π_a [v_a ∈ s_a(r)] / |s_a(r)|``; if no record fits, the distribution of the whole file;
     - nearest: the records at the least distance ``Σ_a δ_a²``, equally likely (`record_tree` has δ);
     - probable: ``link(r) ∝ Π_a (v_a ∈ s_a(r) ? m_a/u_a : (1 − m_a)/(1 − u_a))`` (`match_weights` has m and u).
     """
@@ -68,35 +68,35 @@ class FileRelease(Release):
         return "She does not know how the released file was made, and takes its confidential values at face value."
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
-        told = []
+        notes = []
         for name, key in self.keys.items():
             if key.invented.any():
                 example = key.labels[int(np.argmax(key.invented))].as_py()
-                told.append(
+                notes.append(
                     f"{int(key.records[key.invented].sum()):,} released records hold a {name} that nobody in the "
                     f"original has, such as {example!r}; nobody agrees with them on it."
                 )
             if key.suppressed:
-                told.append(
+                notes.append(
                     f"{key.suppressed:,} released records have no {name}, more than the original would explain; they "
                     "are read as any value, a missing one included."
                 )
             between = (key.sizes == 0) & ~key.invented
             if self.matching != "nearest" and between.any():
-                told.append(
+                notes.append(
                     f"{int(key.records[between].sum()):,} released records hold a {name} between or beyond the "
-                    "original's; nobody agrees with them on it, which nearest matching would allow for."
+                    "original's; nobody agrees with them on it; nearest matching uses their distance."
                 )
         lost = self.unmatched(known)
         if lost:
-            told.append(
-                f"No released record fits what is known of {lost:,} people; for them she takes the file's own "
-                "distribution."
+            notes.append(
+                f"No released record fits what is known of {lost:,} people; for them she uses the distribution of the "
+                "whole file."
             )
-        return told
+        return notes
 
     def unmatched(self, known: Sequence[str] | None = None) -> int:
-        """How many people exact matching finds no record for, and takes the file's own distribution instead."""
+        """The number of people without an exactly matching record, who get the distribution of the whole file."""
         if self.matching != "exact":
             return 0
         classes = self.people.classes(known)
@@ -130,7 +130,7 @@ class FileRelease(Release):
         return RecordTree.of([self.keys[name] for name in known], self.confidential.groups, width)
 
     def _points(self, classes: Classes) -> NDArray[np.float64]:
-        """Classes × known keys: where their values lie on the keys' lines."""
+        """Classes × known keys: the positions of their values on the keys' lines."""
         points = np.empty((len(classes), len(classes.known)))
         for column, name in enumerate(classes.known):
             levels = classes.people.decode(name, np.arange(len(classes.people.levels(name))))
@@ -164,7 +164,7 @@ class FileRelease(Release):
         return classes, found
 
     def _weighed(self, classes: Classes) -> NDArray[np.float64]:
-        """Classes × groups: Σ_T coefficient_T · (records that agree on T), without looking at pairs."""
+        """Classes × groups: Σ_T coefficient_T · (records that agree on T), without listing pairs."""
         from scipy.sparse import csr_array, vstack
 
         known, names = classes.known, list(self.keys)

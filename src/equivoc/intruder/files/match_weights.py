@@ -1,9 +1,9 @@
-"""Fellegi–Sunter weights: how much agreement on a key speaks for a match, estimated by EM from counts of pairs.
+"""Fellegi–Sunter weights: the evidence of agreement on a key for a match, estimated by EM from counts of pairs.
 
 Pairs of a person and a released record fall into 2^keys patterns: on which keys they agree. A share of the pairs are
 matches, one record for each person at most: it is taken as 1/max(n, n′). Matches agree on key a with probability m_a,
 other pairs with u_a, independently of other keys. u_a is the rate among all pairs, of which hardly any are matches;
-m_a is estimated by EM, and is at least u_a: agreement does not speak against a match, at worst it tells nothing.
+m_a is estimated by EM, and is at least u_a: agreement is never evidence against a match.
 
 Sources: I. P. Fellegi and A. B. Sunter, *A Theory for Record Linkage* (JASA 64, 1969); W. E. Winkler, *Using the EM
 Algorithm for Weight Computation in the Fellegi–Sunter Model of Record Linkage* (1988).
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 NEVER = 1e-9
-"""No probability is taken for 0 or 1: one odd record would rule everything out."""
+"""No probability is set to 0 or 1: one unusual record would exclude every match."""
 STEPS = 10_000
 CONVERGED = 1e-12
 
 
 @dataclass(frozen=True)
 class MatchWeights:
-    """For each key the odds that agreement and disagreement speak for a match."""
+    """For each key, P(agreement) among matches and non-matches."""
 
     m: tuple[float, ...]
     """P(agreement | match) of each key."""
@@ -39,7 +39,7 @@ class MatchWeights:
         return m / u, (1 - m) / (1 - u)
 
     def coefficients(self, known: Sequence[int]) -> Floats:
-        """Of every subset T of the known keys, as a bit mask, what each record that agrees on all of T adds.
+        """For every subset T of the known keys (a bit mask), the weight added by each record that agrees on all of T.
 
         Π_a (β_a + (α_a − β_a)·A_a) = Σ_T Π_{a in T} (α_a − β_a) · Π_{a not in T} β_a · A_T, with α, β the factors and A
         the agreements: a sum over subsets needs no pairs. As m ≥ u, no term is negative.
@@ -55,7 +55,7 @@ class MatchWeights:
 
 
 def pattern_counts(at_least: NDArray[np.int64]) -> NDArray[np.int64]:
-    """From pairs that agree at least on T to pairs that agree on T and nothing else; T as bit masks.
+    """From counts of pairs that agree at least on T to counts of pairs that agree exactly on T; T as bit masks.
 
     >>> pattern_counts(np.array([10, 4, 3, 2])).tolist()
     [5, 2, 1, 2]

@@ -1,14 +1,13 @@
-"""Released records that fit what is known of a class of people, or come nearest to it, found without listing pairs.
+"""A tree search for released records that fit a class of people, or are nearest to it, without listing pairs.
 
-Records that are alike on the known keys are one row. The rows are the leaves of a tree: each node has the box that
-holds all of its rows, whichever stretches of a key's line they stand for, and no row is nearer than its box. Rows that
-say nothing on a key are set apart from those that do, lest their boxes be as wide as the line. A box is split at
-the key whose rows lie furthest apart, categories before numbers: a record of another category is as far away as one at
-the other end of a number's range.
+Records with equal symbols of the known keys are one row. The rows are the leaves of a tree: each node has a bounding
+box of the intervals of its rows, and no row is nearer than its box. Rows with a suppressed key are separated from the
+others, because their boxes would be as wide as the key's range. A box is split at the key with the largest spread,
+categories before numbers: a record of another category is as far away as one at the other end of a number's range.
 
-The distance of a class with values v to a row is ``Σ_a δ_a²``: 0 if v_a lies on the row's stretches; of numbers, the
-distance to the nearest level on them divided by the range of the original's levels; 1 between categories, and between a
-null and anything else. Nearest records tie if their distances are equal but for rounding (1 part in 10⁹).
+The distance of a class with values v to a row is ``Σ_a δ_a²``: 0 if v_a lies in the row's intervals; for numbers, the
+distance to the nearest level in them divided by the range of the original's levels; 1 between categories, and between a
+null and anything else. Nearest records tie if their distances are equal up to rounding (1 part in 10⁹).
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ SET_APART = 1e300
 
 @dataclass(frozen=True, eq=False)
 class RecordTree:
-    """The released records as far as the known keys tell them apart, ready to be searched."""
+    """The released records, grouped by the known keys, as a search tree."""
 
     keys: Sequence[Symbols] = field(repr=False)
     """The known keys as released."""
     symbols: Ints = field(repr=False)
-    """Rows × known keys: the symbols of the records that are alike."""
+    """Rows × known keys: the symbols of each row."""
     counts: Any = field(repr=False)
     """Rows × groups, CSR: how many records of the row are of each group."""
 
     @classmethod
     def of(cls, keys: Sequence[Symbols], groups: Ints, width: int) -> RecordTree:
-        """The tree of a file: its known keys, and the group (of ``width``) that each record is of."""
+        """The tree of a file, from its known keys and the group (of ``width``) of each record."""
         from scipy.sparse import csr_array
 
         codes = np.empty((len(groups), len(keys)), dtype=np.int64)
@@ -57,7 +56,7 @@ class RecordTree:
     def fitting(self, points: Floats, *, shared: bool) -> Any:
         """Classes × groups, CSR: the records that fit each class (a row of ``points``), counted by group.
 
-        ``shared``: a record that stands for |s| levels of a key counts 1/|s| for each; else it counts whole.
+        ``shared``: a record with |s| possible levels of a key counts 1/|s| for each; otherwise it counts 1.
         """
         if not shared:
             return self._link(points, self.counts.data, nearest=False)
@@ -73,8 +72,8 @@ class RecordTree:
         return self._link(points, self.counts.data, nearest=True)
 
     @cached_property
-    def _stretches(self) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
-        """Where the stretches of each row and key begin and end in the arrays of all stretches that follow."""
+    def _intervals(self) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
+        """The begin and end of each row's and key's intervals in the following arrays of all intervals."""
         starts, ends = np.empty((2, *self.symbols.shape), dtype=np.int64)
         offset = 0
         for column, key in enumerate(self.keys):
@@ -94,7 +93,7 @@ class RecordTree:
     def _nodes(self) -> tuple[Ints, Ints, Ints, Ints, Floats, Floats]:
         from equivoc.intruder.files import record_tree_kernels
 
-        starts, ends, all_lows, all_highs, _, _ = self._stretches
+        starts, ends, all_lows, all_highs, _, _ = self._intervals
         lows, highs = all_lows[starts], all_highs[ends - 1]
         centres = np.empty(self.symbols.shape)
         for column, key in enumerate(self.keys):
@@ -113,7 +112,7 @@ class RecordTree:
             np.ascontiguousarray(points, dtype=np.float64),
             scales,
             *self._nodes,
-            *self._stretches,
+            *self._intervals,
             counts.indptr.astype(np.int64),
             counts.indices.astype(np.int64),
             np.ascontiguousarray(weights, dtype=np.float64),
@@ -126,7 +125,7 @@ class RecordTree:
 
 
 def _centres(key: Symbols, lows: Floats, highs: Floats) -> Floats:
-    """Where rows lie, for splitting only: numbers in units of the range, nulls beyond, ``*`` far away."""
+    """Centres of rows, for splitting only: numbers in units of the range, nulls beyond, ``*`` far away."""
     finite = key.line.at[np.isfinite(key.line.at)]
     least, most = (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
     width = most - least or 1.0

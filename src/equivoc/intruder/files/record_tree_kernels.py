@@ -10,7 +10,7 @@ Ints = npt.NDArray[np.signedinteger[Any]]
 Floats = npt.NDArray[np.float64]
 
 LEAF = 8
-# Centres further apart than this are of records that say nothing on the key and of those that do.
+# A larger distance between centres separates suppressed values from others.
 APART = 1e250
 # Distances that differ by less than this share are ties: sums of squares are not exact.
 TIE = 1e-9
@@ -19,7 +19,7 @@ INF = np.inf
 
 @njit(cache=True, nogil=True)
 def cut(sorted_centres: Floats) -> int:
-    """Where to split: between equal centres nowhere, as near the middle as can be; what is set apart goes apart."""
+    """Where to split: never between equal centres, as near the middle as possible; suppressed values are split off."""
     count = len(sorted_centres)
     if sorted_centres[-1] - sorted_centres[0] > APART:
         return int(np.searchsorted(sorted_centres, 0.5 * (sorted_centres[0] + sorted_centres[-1])))
@@ -80,7 +80,7 @@ def step(away: float, scale: float) -> float:
 
 @njit(cache=True, nogil=True)
 def to_box(points: Floats, c: int, scales: Floats, low: Floats, high: Floats, node: int) -> float:
-    """No row of the node is nearer to class c than this."""
+    """A lower bound of the distance between class c and the rows of the node."""
     total = 0.0
     for k in range(points.shape[1]):
         at = points[c, k]
@@ -107,9 +107,9 @@ def to_row(
     row: int,
     radius: float,
 ) -> float:
-    """How far class c is from a row; once beyond the radius, the rest is not looked at.
+    """The distance between class c and a row; stops once it exceeds the radius.
 
-    A stretch from ``lows`` to ``highs`` holds what lies on it; how far others are is measured to ``firsts``, ``lasts``.
+    A value from ``lows`` to ``highs`` is inside an interval; other distances are measured to ``firsts``, ``lasts``.
     """
     total = 0.0
     for k in range(points.shape[1]):
@@ -164,7 +164,7 @@ def link(
     for c in range(len(points)):
         radius = 0.0
         seen = 0
-        # First, if asked for, how far the nearest are; then all that lie no further.
+        # First, if requested, the smallest distance; then all rows within it.
         for collecting in range(0 if nearest else 1, 2):
             if collecting == 0:
                 radius = INF

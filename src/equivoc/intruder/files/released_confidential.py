@@ -1,7 +1,7 @@
-"""The confidential column of a file from elsewhere: what each record says about the value, at face value.
+"""Reads the confidential column of a released file, taken at face value.
 
-A number is the nearest value of the domain D (of two equally near, the lower). A range or a set is the values of D in
-it, equally likely; where none is, the nearest one. A missing value is the file's own distribution of the others, or
+A number becomes the nearest value of the domain D (of two equally near, the lower). A range or a set becomes its values
+in D, equally likely, or the nearest one if there is none. A missing value becomes the distribution of the others, or
 all of D equally likely if every value is missing.
 """
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ReleasedConfidential:
-    """For each record the group that it is of, and for each group a distribution over D.
+    """The group of each record, and for each group a distribution over D.
 
     Groups 0 … |D| − 1 are the values themselves; then come ranges and sets; the last is the file's own distribution.
     """
@@ -80,7 +80,7 @@ def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfident
     symbols = read_symbols(column, levels, name=attribute.name, role="confidential column")
     first, past = _held(symbols, values)
     missing = (symbols.lows == EVERYWHERE[0]) & (symbols.highs == EVERYWHERE[1])
-    # A category that nobody in the original has tells nothing.
+    # A category that is not in the original gives no information.
     missing = missing[symbols.starts[:-1]] | symbols.invented
     table = _table(symbols, first, past, len(values))
     certain = (np.diff(table.indptr) == 1) & ~missing
@@ -89,8 +89,8 @@ def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfident
     group_of[certain] = table.indices[table.indptr[:-1][certain]]
     group_of[several] = len(values) + np.arange(np.count_nonzero(several))
     records = symbols.records * ~missing
-    told = records.sum()
-    own = records @ table / told if told else np.full(len(values), 1.0 / len(values))
+    total = records.sum()
+    own = records @ table / total if total else np.full(len(values), 1.0 / len(values))
     rows = [eye_array(len(values), format="csr"), table[np.flatnonzero(several)], csr_array(own[None, :])]
     channel = csr_array(vstack([row for row in rows if row.shape[0]], format="csr"))
     return ReleasedConfidential(symbols.codes, symbols.labels, group_of, channel)
@@ -110,12 +110,12 @@ def _with_groups_as_sets(column: Column, attribute: Attribute) -> Column:
             sets.setdefault(label, written_set(members))
     levels = [written(level) for level in column.levels.to_pylist()]
     texts = [None if level is None else level.strip() for level in levels]
-    told = [text if text is None or text in own else sets.get(text, text) for text in texts]
-    return Column(pa.array(told, pa.large_string()), column.codes)
+    resolved = [text if text is None or text in own else sets.get(text, text) for text in texts]
+    return Column(pa.array(resolved, pa.large_string()), column.codes)
 
 
 def _held(symbols: Symbols, values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions in D that each stretch holds, first and one past the last; the nearest one where it holds none."""
+    """The positions in D inside each interval, first and one past the last; the nearest one if there is none."""
     first = np.searchsorted(values, symbols.lows)
     past = np.searchsorted(values, symbols.highs, side="right")
     above = np.minimum(first, len(values) - 1)
@@ -129,7 +129,7 @@ def _held(symbols: Symbols, values: Floats) -> tuple[NDArray[np.int64], NDArray[
 
 
 def _table(symbols: Symbols, first: NDArray[np.int64], past: NDArray[np.int64], width: int) -> Any:
-    """Symbols × |D|, CSR: the values that a symbol holds, equally likely."""
+    """Symbols × |D|, CSR: the possible values of each symbol, equally likely."""
     from scipy.sparse import csr_array
 
     lengths = past - first

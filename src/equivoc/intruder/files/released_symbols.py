@@ -1,7 +1,7 @@
-"""The values of a released column, each as the stretches of a line on which the true value must lie.
+"""The values (symbols) of a released column, each as intervals of a line that contain the true value.
 
 Numbers lie at their value, categories one step apart in the order of the original's levels, null beyond all. A symbol
-(a number, a range, a set, a star) is one or more stretches of that line; it stands for the levels that lie on them.
+(a number, a range, a set, a star) is one or more intervals of that line; its possible levels are those inside them.
 Distances to it are distances to the nearest of these levels: ``[20,30)`` over ages in years ends at 29.
 """
 
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
-Stretch = tuple[float, float]
-"""The two ends, which belong to it."""
+Interval = tuple[float, float]
+"""The two ends, included."""
 MOST = float(np.finfo(np.float64).max)
 NULL = float(np.inf)
-"""Where null lies: beyond every number, so that ``>=65`` does not hold it."""
-EVERYWHERE: Stretch = (-MOST, NULL)
+"""The position of null: beyond every number, so that ``>=65`` does not include it."""
+EVERYWHERE: Interval = (-MOST, NULL)
 NOWHERE = -1.0
-"""Where a category lies that neither the original nor the released file has."""
+"""The position of a category that is in neither file."""
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Where the values of a column lie: ``at`` has the original's levels, ascending."""
+    """Positions of a column's values: ``at`` has the original's levels, ascending."""
 
     name: str
     numeric: bool
     at: Floats = field(repr=False)
     categories: Mapping[str, float] = field(repr=False)
-    """Of a column that is not numeric: the place of each text; the released file's own categories come last."""
+    """For a column that is not numeric: the position of each text; new categories of the released file come last."""
 
     @property
     def scale(self) -> float:
-        """1 / the range of the original's levels; 0 for categories, which are the same or not."""
+        """1 / the range of the original's levels; 0 for categories, which are equal or not."""
         if not self.numeric:
             return 0.0
         finite = self.at[np.isfinite(self.at)]
         return 1.0 / float(finite[-1] - finite[0]) if len(finite) and finite[-1] > finite[0] else 1.0
 
     def place(self, levels: pa.Array) -> Floats:
-        """Where these levels lie; they may be other people's."""
+        """The positions of these levels, which may come from other people."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -65,7 +65,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Symbols:
-    """A released column: each record's symbol, and the stretches of the line that a symbol stands for."""
+    """A released column: each record's symbol, and the intervals of each symbol."""
 
     codes: NDArray[np.int64] = field(repr=False)
     """For each released record, the number of its symbol."""
@@ -73,17 +73,17 @@ class Symbols:
     """How each symbol is written in the released table."""
     line: Line
     starts: NDArray[np.int64] = field(repr=False)
-    """Symbol s has the stretches from starts[s] to starts[s + 1] − 1, ascending."""
+    """Symbol s has the intervals from starts[s] to starts[s + 1] − 1, ascending."""
     lows: Floats = field(repr=False)
     highs: Floats = field(repr=False)
     invented: NDArray[np.bool_] = field(repr=False)
-    """Which symbols are categories that nobody in the original has."""
+    """True for symbols that are categories not in the original."""
     suppressed: int = 0
     """How many records hold a null that was read as any value, although null is a value of the original."""
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """|s|: how many levels of the original each symbol stands for; of numbers between levels, none."""
+        """|s|: the number of original levels of each symbol; 0 for a number between levels."""
         held = np.searchsorted(self.line.at, self.highs, side="right") - np.searchsorted(
             self.line.at, self.lows
         )
@@ -91,7 +91,7 @@ class Symbols:
 
     @property
     def ends(self) -> tuple[Floats, Floats]:
-        """The first and the last of the original's levels on each stretch; its own ends where it holds none."""
+        """The first and the last original level in each interval; its own ends if there is none."""
         at = self.line.at
         first = np.searchsorted(at, self.lows)
         last = np.searchsorted(at, self.highs, side="right") - 1
@@ -108,14 +108,14 @@ class Symbols:
 
 
 def is_numeric(kind: Any) -> bool:
-    """Whether values of this Arrow type lie on a line as numbers."""
+    """True if values of this Arrow type are read as numbers."""
     import pyarrow as pa
 
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def as_floats(levels: pa.Array) -> Floats:
-    """Numbers as doubles, null as NULL. Decimals go by their text: Arrow's cast is a rounding error off (3.01)."""
+    """Numbers as doubles, null as NULL. Decimals are converted through text: Arrow's cast rounds wrongly (3.01)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

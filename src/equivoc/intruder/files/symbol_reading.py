@@ -1,4 +1,4 @@
-"""Reads the values of a released column, each once, against the levels of the original."""
+"""Reads each distinct value of a released column against the levels of the original."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from equivoc.intruder.files.released_symbols import (
     EVERYWHERE,
     MOST,
     NULL,
+    Interval,
     Line,
-    Stretch,
     Symbols,
     as_floats,
     is_numeric,
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 def read_symbols(
     column: Column, levels: pa.Array, *, name: str, role: str, most_nulls: float = np.inf
 ) -> Symbols:
-    """The released ``column`` read against the original's ``levels``; InputError names what cannot be understood.
+    """The released ``column`` read against the original's ``levels``; InputError names a value that cannot be parsed.
 
-    Where null is a level, a released null is that level; but if more than ``most_nulls`` records are null, values were
-    suppressed, and any of them may be: null then stands for every level.
+    If null is a level, a released null is that level; but if more than ``most_nulls`` records are null, values were
+    suppressed, and null then means any level.
 
     >>> import pyarrow as pa
     >>> from equivoc.data.reading.columns import Encoder
@@ -60,7 +60,7 @@ def read_symbols(
     suppressed = reader.nullable and nulls > most_nulls
     if suppressed:
         reader.null_stands_for = EVERYWHERE
-    symbols = [reader.stretches(value) for value in values]
+    symbols = [reader.intervals(value) for value in values]
     wrong = [number for number, found in enumerate(symbols) if found is None]
     if wrong:
         value, records = column.levels[wrong[0]].as_py(), int(np.count_nonzero(np.isin(codes, wrong)))
@@ -71,7 +71,7 @@ def read_symbols(
         )
     understood = [found for found in symbols if found is not None]
     starts = np.concatenate([[0], np.cumsum([len(found) for found in understood])]).astype(np.int64)
-    ends = np.array([stretch for found in understood for stretch in found], dtype=np.float64).reshape(-1, 2)
+    ends = np.array([interval for found in understood for interval in found], dtype=np.float64).reshape(-1, 2)
     line = reader.line
     known = np.count_nonzero(np.isfinite(line.at)) - 1
     invented = ~np.array(
@@ -80,7 +80,7 @@ def read_symbols(
     read = Symbols(codes, column.levels, line, starts, ends[:, 0], ends[:, 1], invented, nulls * suppressed)
     if invented.all():
         raise InputError(
-            f"the {role} {name!r} as released has none of the original's values, but such as "
+            f"the {role} {name!r} as released has none of the original's values, but values such as "
             f"{column.levels[0].as_py()!r}: give it the original's categories, or sets of them."
         )
     return read
@@ -97,11 +97,11 @@ def _values(levels: pa.Array, what: str) -> list[Any]:
     try:
         return list(pc.cast(levels, pa.string()).to_pylist())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError(f"{what} holds {kind} values that are no text: give numbers or text.") from None
+        raise InputError(f"{what} holds {kind} values: give numbers or text.") from None
 
 
 class _Reader:
-    """Reads one symbol after the other; categories that it meets for the first time get places of their own."""
+    """Reads symbols one at a time; new categories get new positions."""
 
     def __init__(self, levels: pa.Array, name: str) -> None:
         import pyarrow as pa
@@ -109,7 +109,7 @@ class _Reader:
 
         self._kind = levels.type
         self.nullable = bool(levels.null_count)
-        self.null_stands_for: Stretch = (NULL, NULL) if self.nullable else EVERYWHERE
+        self.null_stands_for: Interval = (NULL, NULL) if self.nullable else EVERYWHERE
         present = levels.drop_null()
         self._texts: list[str] = pc.cast(present, pa.string()).to_pylist()
         numeric = is_numeric(levels.type)
@@ -119,8 +119,8 @@ class _Reader:
         at = np.append(places, NULL) if self.nullable else places
         self.line = Line(name, numeric, at, self._categories)
 
-    def stretches(self, value: Any) -> list[Stretch] | None:
-        """The stretches that a symbol stands for; None if it cannot be understood."""
+    def intervals(self, value: Any) -> list[Interval] | None:
+        """The intervals of a symbol; None if it cannot be parsed."""
         if value is None:
             return [self.null_stands_for]
         if self.line.numeric and not isinstance(value, str):
@@ -137,7 +137,7 @@ class _Reader:
         return self._of_numbers(found) if self.line.numeric else self._of_categories(found, text)
 
     def _category(self, text: str) -> float | None:
-        """The place of a level that is written like this, or in another way that its type allows (2001-5-1)."""
+        """The position of the level written like this, or in another way that its type allows (2001-5-1)."""
         import pyarrow as pa
 
         if text in self._categories or pa.types.is_string(self._kind) or pa.types.is_large_string(self._kind):
@@ -148,7 +148,7 @@ class _Reader:
             return None
         return self._categories.get(written)
 
-    def _of_numbers(self, found: Span | OneOf | Masked | Plain) -> list[Stretch] | None:
+    def _of_numbers(self, found: Span | OneOf | Masked | Plain) -> list[Interval] | None:
         if isinstance(found, Span):
             return [_closed(found)]
         if isinstance(found, Masked):
@@ -159,7 +159,7 @@ class _Reader:
             return None
         return [(place, place) for place in sorted({place for place in places if place is not None})]
 
-    def _of_categories(self, found: Span | OneOf | Masked | Plain, text: str) -> list[Stretch]:
+    def _of_categories(self, found: Span | OneOf | Masked | Plain, text: str) -> list[Interval]:
         if isinstance(found, OneOf):
             held = []
             for i, member in enumerate(found.members):
@@ -174,7 +174,7 @@ class _Reader:
         return _runs(held) if held else _runs([self._invented(text)])
 
     def _is_null(self, found: OneOf | Plain, number: int) -> bool:
-        """Is that member of a set the original's null? NA and an empty one are, unless in quotes."""
+        """True if this member of a set is the original's null: NA or empty, without quotes."""
         if isinstance(found, Plain) or not self.nullable or found.members[number] not in MISSING:
             return False
         return not (found.quoted and found.quoted[number])
@@ -183,8 +183,8 @@ class _Reader:
         place: float = self._categories.setdefault(text, float(len(self._categories)))
         return place
 
-    def _masked_number(self, text: str) -> list[Stretch] | None:
-        """``2*`` is 20 to 29, as whole digits are hidden; if nobody lies there, any number that begins with 2."""
+    def _masked_number(self, text: str) -> list[Interval] | None:
+        """``2*`` is 20 to 29, because whole digits are hidden; if no level is there, any number that begins with 2."""
         digits = re.fullmatch(r"(-?)(\d+)(\*+)", text)
         held = self._places[self._masked(text)]
         if digits is None:
@@ -198,7 +198,7 @@ class _Reader:
         return [_closed(span)]
 
     def _masked(self, text: str) -> NDArray[np.int64]:
-        """The levels whose text fits, one character for each star; else those that begin like it."""
+        """The levels whose text fits, one character for each star; otherwise those with the same beginning."""
         pattern = re.compile("".join("." if c == "*" else re.escape(c) for c in text))
         fits = np.array([pattern.fullmatch(level) is not None for level in self._texts], dtype=bool)
         beginning = text.rstrip("*")
@@ -214,8 +214,8 @@ def _inside(number: Any, span: Span) -> Any:
     return above & (number < span.high if span.high_open else number <= span.high)
 
 
-def _closed(span: Span) -> Stretch:
-    """The span as a closed stretch: an open end is the number just inside it."""
+def _closed(span: Span) -> Interval:
+    """The span as a closed interval: an open end becomes the next number inside."""
     low, high = max(span.low, -MOST), min(span.high, MOST)
     if span.low_open and low > -MOST:
         low = float(np.nextafter(low, MOST))
@@ -224,13 +224,13 @@ def _closed(span: Span) -> Stretch:
     return low, high
 
 
-def _runs(places: Sequence[float]) -> list[Stretch]:
-    """Neighbouring categories as one stretch.
+def _runs(places: Sequence[float]) -> list[Interval]:
+    """Neighbouring categories as one interval.
 
     >>> _runs([4.0, 1.0, 2.0])
     [(1.0, 2.0), (4.0, 4.0)]
     """
-    found: list[Stretch] = []
+    found: list[Interval] = []
     for place in sorted(set(places)):
         if found and place == found[-1][1] + 1:
             found[-1] = (found[-1][0], place)

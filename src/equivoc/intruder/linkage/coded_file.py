@@ -1,4 +1,4 @@
-"""A released file as an intruder holds it: codes, and what each code says about the true one."""
+"""A released file as codes, with the evidence that each released code gives about the true one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Matrix = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Unchanged:
-    """The evidence of a key that was released as it is: a code speaks for itself and against every other."""
+    """The evidence of a key released unchanged: each released code is the true one."""
 
     levels: int
     """How many codes there are."""
@@ -22,7 +22,7 @@ class Unchanged:
 
 @dataclass(frozen=True, eq=False)
 class CodedFile:
-    """Released codes of n records, and for every key how strongly a released code speaks for each true one.
+    """Released codes of n records, and for every key the weight of each true code given a released one.
 
     >>> CodedFile([[0], [2], [2]], [Unchanged(3)], confidential=[1, 0, 1], confidential_size=2).domain_sizes
     (3,)
@@ -50,9 +50,11 @@ class CodedFile:
                 f"their shapes are {keys.shape} and {confidential.shape}."
             )
         if len(confidential) == 0:
-            raise InputError("The released file has no records, so nobody can be linked to it.")
+            raise InputError("The released file has no records, so no one can be linked to it.")
         if len(self.evidence) != keys.shape[1]:
-            raise InputError(f"{keys.shape[1]} keys need as much evidence, not {len(self.evidence)}.")
+            raise InputError(
+                f"{keys.shape[1]} keys need one evidence table each, not {len(self.evidence)} tables."
+            )
         check_range("The released confidential ranks", confidential, self.confidential_size)
         for key, evidence in enumerate(self.evidence):
             if isinstance(evidence, Unchanged):
@@ -72,7 +74,7 @@ class CodedFile:
 
 
 def whole_numbers(what: str, codes: npt.ArrayLike) -> Codes:
-    """The codes as an array of 64-bit integers, or `InputError` if they are anything but whole numbers."""
+    """The codes as an array of 64-bit integers, or `InputError` if they are not whole numbers."""
     array = np.asarray(codes)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InputError(f"{what} must be whole-number codes, not {array.dtype}.")

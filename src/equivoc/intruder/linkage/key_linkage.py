@@ -1,10 +1,10 @@
 """Which released record is the target's: weights of the released records for every class an intruder can know.
 
-The intruder knows the target's true values v on some keys S. Released record r is the target's with
-`link(r) ∝ Π_{a in S} evidence_a(v_a, released key a of r)`: what each released value says about the true one, such as
-P(true = v_a | released), or for noise, as the paper has it, P(released | true = v_a). All she takes from r is its
-released confidential rank, so the answer is, per class, one weight for each such rank, summing to 1. Multiplied by
-a channel it is her posterior. `linkage_walk` says how it is computed.
+The intruder knows the target's true values v on some keys S. Released record r is the target's with `link(r) ∝ Π_{a in
+S} evidence_a(v_a, released key a of r)`: the evidence of each released value about the true one, such as P(true = v_a |
+released), or for noise, as in the paper, P(released | true = v_a). She uses only the released confidential rank of r,
+so the result is, per class, one weight for each rank, summing to 1. Multiplied by a channel it is her posterior.
+`linkage_walk` describes the computation.
 
 Source: Alfalayleh and Brankovic, *Quantifying Privacy: A Novel Entropy-Based Measure of Disclosure Risk*
 (2014). Its Algorithm 3 repeats Algorithm 2 by mistake; this is our reading of the text.
@@ -22,7 +22,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.linkage.coded_file import CodedFile, Codes, check_range, whole_numbers
 from equivoc.intruder.linkage.linkage_walk import Grouping, group, walk
 
-# Weights held at a time while many subsets are swept: 2^23 doubles are 64 MB.
+# The most weights in memory during a sweep over subsets: 2^23 doubles are 64 MB.
 CELLS_AT_A_TIME = 2**23
 
 
@@ -42,7 +42,7 @@ def linkage(classes: npt.ArrayLike, released: CodedFile, *, known: Sequence[int]
     """Weights of the released confidential ranks, one row per class of one subset of the keys.
 
     `classes` has a column of true codes for each key of `known`; its rows may come in any order, and repeat.
-    `InputError` if no released record fits a class: this file cannot have been made from such an original.
+    `InputError` if no released record fits a class: the file cannot come from this original.
 
     >>> from equivoc.intruder.channel.binomial_noise import transition
     >>> released = CodedFile([[0], [1], [2]], [transition(3, 2, edge="clip")], [0, 1, 1], confidential_size=2)
@@ -76,7 +76,7 @@ def sweep(
 
     `original` has a column of true codes for each key of `released`, and a row per record or per distinct
     combination; the classes of a subset are the combinations that occur in it. Without `subsets` all 2^keys
-    of them follow, the smaller ones first. Subsets are worked on together, as many as a bounded memory holds.
+    of them follow, smaller ones first. Subsets are computed together, as many as fit in a bounded memory.
     `InputError` if no released record fits a class.
 
     >>> from equivoc.intruder.channel.binomial_noise import transition
@@ -98,7 +98,7 @@ def sweep(
     wanted = by_size if subsets is None else [_subset(known, released) for known in subsets]
     if isinstance(wanted, list) and len({frozenset(known) for known in wanted}) < len(wanted):
         raise InputError("A subset of the keys is asked for twice.")
-    # What is wrong with the input is said above, at the call; the work below waits for the first `next`.
+    # Input is checked above, at the call; the computation below starts with the first `next`.
     return _sweep(true, released, wanted)
 
 

@@ -1,6 +1,6 @@
-"""Released symbols that stand for sets of levels: a range, a group, a star.
+"""Released symbols that mean sets of levels: a range, a group, a star.
 
-She knows which levels a symbol stands for, and holds them equally likely beforehand:
+The intruder knows the levels of each symbol, and takes them as equally likely a priori:
 ``P(true = v | symbol s) = [v ∈ s] / |s|``.
 """
 
@@ -16,16 +16,16 @@ LARGEST_TABLE = 2**25
 
 
 def check_room(key: str, *, symbols: int, levels: int) -> None:
-    """InputError if the table of what each symbol stands for would be too large."""
+    """InputError if the table of symbols × levels would be too large."""
     if symbols * levels > LARGEST_TABLE:
         raise InputError(
-            f"key {key!r} has {levels:,} values, released as {symbols:,} different ones: too many to tell which "
-            "stands for which; round the key, or give it fewer values."
+            f"key {key!r} has {levels:,} values, released as {symbols:,} different ones: too many "
+            "combinations; round the key, or give it fewer values."
         )
 
 
 def equally_likely(members: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The channel of symbols that stand for ``members`` (symbols × levels).
+    """The channel of symbols with these ``members`` (symbols × levels).
 
     >>> equally_likely(np.array([[True, True, False], [False, False, True]]))
     array([[0.5, 0.5, 0. ],

@@ -1,7 +1,7 @@
 """The compiled walk over every wanted (subset of keys, class) pair; `linkage_walk` prepares and explains it.
 
-Arrays with a row per key are handed on whole, with the row's number: cutting a row out costs a reference
-count per call, which on lists this short is as much as the work itself.
+Arrays with a row per key are passed whole, with the row's number: slicing costs a reference count per call,
+as much as the work on such short lists.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ from numba import njit
 Ints = npt.NDArray[np.signedinteger[Any] | np.unsignedinteger[Any]]
 Floats = npt.NDArray[np.float64]
 
-# A weight below this share of the largest possible one counts as impossible. Factors never exceed 1, so all
-# that is dropped on the way to a class stays below it too, and a class with a total above TRUSTED has lost
-# nothing that a double could show. A class below TRUSTED is left to the caller, who has logarithms.
+# A weight below this share of the largest possible one counts as impossible. Factors never exceed 1, so every
+# dropped weight stays below it, and a class with a total above TRUSTED loses nothing within double precision.
+# A class below TRUSTED is recomputed by the caller with logarithms.
 NEGLIGIBLE = 1e-290
 TRUSTED = 1e-250
 
@@ -26,10 +26,10 @@ DONE_WITHOUT = -1
 
 @njit(cache=True, nogil=True)
 def project(lists: Ints, weights: Floats, source: int, length: int, groups: Ints, k: int) -> int:
-    """Forget key k: neighbours of a list that agree on all that is left become one, with their joint weight.
+    """Drop key k: neighbours of a list that agree on all remaining keys are merged, and their weights added.
 
-    No branches: whether two neighbours agree is a coin toss to the processor's predictor. Each entry goes
-    where the last one went, unless it opens a group. The source may be the target.
+    No branches, because they would be unpredictable: each entry is written to the same place as the last one,
+    unless it starts a new group. The source may be the target.
     """
     kept = -1
     last = -1
@@ -56,7 +56,7 @@ def restrict(
     groups: Ints,
     k: int,
 ) -> int:
-    """Learn key k: weigh each record by its released value's likelihood, drop the impossible, project."""
+    """Apply known key k: multiply weights by the released values' likelihoods, drop impossible records, merge."""
     kept = 0
     for i in range(length):
         record = lists[k, i]
@@ -71,7 +71,7 @@ def restrict(
 def pick(
     lists: Ints, weights: Floats, picked: Ints, first: int, past: int, copies: Floats, groups: Ints
 ) -> int:
-    """Learn key 0 where it is released unchanged: the records that have the value were found beforehand."""
+    """Apply known key 0 if it is released unchanged: the records with the value were found beforehand."""
     for i in range(first, past):
         lists[1, i - first] = picked[i]
         weights[1, i - first] = copies[picked[i]]
@@ -111,7 +111,7 @@ def partition(
 
 @njit(cache=True, nogil=True)
 def enlarged(array: Any, filled: int, room: int) -> Any:
-    """A longer array that begins alike."""
+    """A longer copy of the array."""
     longer = np.empty(room, array.dtype)
     longer[:filled] = array[:filled]
     return longer

@@ -1,16 +1,16 @@
 """How the linkage is computed: one walk over all wanted subsets of the keys at once.
 
-A known value rules most released records out. The walk goes depth first over the keys
-and carries the list of records that are still possible, with their weights. At each key it splits: not known
-(one branch), known (one branch per value that occurs among the classes at hand), so that subsets which begin
-alike share the work. Records are sorted by confidential rank, then last key, …, first key: those that agree
-on everything still to come stand side by side and are merged in passing. After the last key a list is the
-answer: one weight per confidential rank. Scratch space is one list per key. Keys that were released unchanged
-come first, then those with many values: after them, little is left to tell records apart. The records of each
+A known value excludes most released records. The walk goes depth first over the keys
+with the list of records that are still possible and their weights. At each key it splits: not known
+(one branch), known (one branch per value in the current classes), so that subsets with the same first keys share the
+work. Records are sorted by confidential rank, then last key, …, first key: those that agree
+on all remaining keys are adjacent and are merged. After the last key the list is the
+result: one weight per confidential rank. Scratch space is one list per key. Keys that were released unchanged
+come first, then those with many values: after them, few records still differ. The records of each
 value of an unchanged first key are found beforehand.
 
 Weights are products of evidence, each relative to the largest of its row, and can still underflow over
-many wide keys. Classes whose total is too small to trust are done again with logarithms.
+many wide keys. Classes with a too small total are recomputed with logarithms.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from equivoc.data.counting.row_codes import row_groups
 from equivoc.intruder.channel.inversion import DENSE_CELLS
 from equivoc.intruder.linkage.coded_file import CodedFile, Codes, Matrix, Unchanged
 
-# Combined codes of several keys stay below this; beyond it they are renumbered before the next key joins.
+# Combined codes of several keys stay below this; otherwise they are renumbered before the next key is added.
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def _rows(begins: Codes, lengths: Codes, ranks: npt.NDArray[Any], shares: Matrix
 def _sorted_records(
     released: CodedFile, order: Sequence[int]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.uint32], Matrix]:
-    """The records, equal ones merged: key codes, groups, confidential ranks, and how many each stands for.
+    """The records, equal ones merged: key codes, groups, confidential ranks, and multiplicities.
 
     `groups[k]` numbers the runs of records that agree on the confidential rank and on keys k, k + 1, … of
     `order`.
@@ -134,7 +134,7 @@ def _sorted_records(
         groups[k] = np.cumsum(opens)
     first = np.flatnonzero(opens)
     copies = np.diff(first, append=len(sorting)).astype(np.float64)
-    # Unsigned: an index that cannot be negative spares the compiled code a check.
+    # Unsigned: saves the compiled code a check for negative indices.
     return (
         np.ascontiguousarray(keys[:, first], dtype=np.uint32),
         np.ascontiguousarray(groups[:, first]),
@@ -146,8 +146,8 @@ def _sorted_records(
 def _scaled_evidence(evidence: Sequence[Matrix | Unchanged]) -> tuple[Matrix, Codes, Codes]:
     """All evidence in one array; where the first row of each key begins; how far on the next row begins.
 
-    Rows are divided by their maximum. Of an unchanged key one row is enough, 1 amid zeros: the row of the value v is
-    what begins v places to the left of it.
+    Rows are divided by their maximum. An unchanged key needs only one row, a 1 among zeros: the row of value v
+    begins v places to the left of it.
     """
     parts, begins, widths, at = [np.empty(0)], [], [], 0
     for each in evidence:
@@ -169,7 +169,7 @@ def _scaled_evidence(evidence: Sequence[Matrix | Unchanged]) -> tuple[Matrix, Co
 def _decisions(subsets: Sequence[tuple[int, ...]], order: Sequence[int]) -> tuple[Codes, Codes, Codes]:
     """The subsets as a tree of decisions, key by key: where "known" and "not known" lead, −1 for nowhere.
 
-    The third array gives, at the end of a path, the number of the subset that it spells. Subsets must differ.
+    The third array gives, at the end of a path, the number of its subset. Subsets must differ.
     """
     include, exclude, subset = [-1], [-1], [-1]
     for number, known in enumerate(subsets):
@@ -189,7 +189,7 @@ def _decisions(subsets: Sequence[tuple[int, ...]], order: Sequence[int]) -> tupl
 def _weigh_by_logarithms(
     true: Codes, known: tuple[int, ...], released: CodedFile
 ) -> tuple[npt.NDArray[np.int32], Matrix]:
-    """The possible ranks of one class and their weights, however small the products; none where no record fits it."""
+    """The possible ranks of one class and their weights, by logarithms; empty if no record fits it."""
     codes = released.keys
     fits = np.ones(len(codes), dtype=bool)
     logs = np.zeros(len(codes))

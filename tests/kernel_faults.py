@@ -256,16 +256,16 @@ FAULTS = [
         "found * agree",
         "tests/techniques/test_released_file.py",
     ),
-    _technique(
+    _intruder(
         "swapping: a value may be its own partner",
-        "share * (counts - same) / (n - 1)",
-        "share * counts / n",
+        "1.0 - self.share - self.share / others",
+        "1.0 - self.share",
         "tests/techniques/test_swapping.py",
     ),
-    _technique(
-        "geometric noise: what lies beyond the upper end is lost",
-        "matrix[:, 1:-1] *= -np.expm1(step)",
-        "matrix[:, 1:] *= -np.expm1(step)",
+    _intruder(
+        "geometric noise: a value that was not moved counts twice",
+        "upward + downward - weights",
+        "upward + downward",
         "tests/techniques/test_geometric_noise.py",
     ),
     _technique(

@@ -149,7 +149,7 @@ RELEASED = {"sex": ["F"], "age": ["20"], "job": ["cook"], "pay": ["10"]}
         ({"age": ["young"]}, "the key 'age' as released holds 'young'"),
         ({"age": [[20]]}, "column 'age' holds list<.*> values"),
         ({"job": ["{cook,"]}, "the key 'job' as released holds '{cook,', a range or set that does not parse"),
-        ({"job": [7]}, "the key 'job' as released has none of the original's values, but such as 7"),
+        ({"job": [7]}, "the key 'job' as released has none of the original's values, but values such as 7"),
         ({"pay": ["much"]}, "the confidential column 'pay' as released holds 'much', neither a number"),
         ({"pay": ["[10,"]}, "the confidential column 'pay' as released holds '\\[10,'"),
         ({"pay": [inf]}, "the confidential column 'pay' as released holds inf"),

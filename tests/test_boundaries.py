@@ -40,7 +40,7 @@ SIDEWAYS = {("data", "engines"), ("datasets", "data"), ("techniques", "queries")
 UPWARD = {("equivoc.assessment.report_methods", "report")}
 """The one module that imports from a higher layer: a result writes its report."""
 ANYTHING = {"__init__", "__main__", "demo"}
-"""Top-level modules that may import whatever they like."""
+"""Top-level modules without import restrictions."""
 
 HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 
@@ -67,8 +67,8 @@ def violation(module: str, imported: str) -> str | None:
     below = imported.split(".")[1]
     if above in ANYTHING or above == below:
         return None
-    if below not in HEIGHT:  # a name of the package's own face, such as equivoc.curve
-        return f"{module} imports {imported} from the package's face; import it from where it lives"
+    if below not in HEIGHT:  # a public name of the top-level package, such as equivoc.curve
+        return f"{module} imports {imported} from the top-level package; import it from its own module"
     if above not in HEIGHT:
         return f"{above} has no layer; give it one in {Path(__file__).name}"
     if HEIGHT[below] > HEIGHT[above] and (module, below) not in UPWARD:

@@ -103,7 +103,7 @@ def test_the_report_shows_the_control_group(files, monkeypatch, capsys):
         (["--release", "released.csv", "--matching", "fuzzy"], "matching is 'fuzzy'"),
         (["--release", "nobody.csv"], "there is no file nobody.csv"),
         (["--release", "control.csv", "--control", "nobody.csv"], "there is no file nobody.csv"),
-        (["--control", "control.csv"], "hand the table that is released to ReleasedFile"),
+        (["--control", "control.csv"], "give the released table to ReleasedFile"),
         (["--release", "broken.csv"], "holds '[30,', neither a number nor a range"),
     ],
 )

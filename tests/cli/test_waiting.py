@@ -1,4 +1,4 @@
-"""What is told on stderr while a command works."""
+"""Messages on stderr while a command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same people, whatever the kind of table they come in."""
+"""The same people from every kind of table."""
 
 from __future__ import annotations
 

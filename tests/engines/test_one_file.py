@@ -1,4 +1,4 @@
-"""DuckDB reads the file that is named, as it is, and no other."""
+"""DuckDB reads only the named file, unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Released values: what each way of writing stands for, hand-written cases for each, and what is refused."""
+"""Meanings of released symbols, with hand-written cases for each notation, and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from equivoc.intruder.files.symbol_reading import read_symbols
 
 
 def held(levels: pa.Array, symbols: pa.Array) -> dict[Any, list[Any]]:
-    """The levels that each symbol stands for."""
+    """The levels of each symbol."""
     encoder = Encoder("x")
     encoder.add(symbols)
     read = read_symbols(encoder.column(), levels, name="x", role="key")
@@ -120,7 +120,7 @@ def test_masked_text_is_one_character_a_star_or_else_a_beginning():
 
 
 def test_levels_come_before_rules():
-    """A text that is itself a level stands for itself, whatever it looks like."""
+    """Text that is itself a level means that level, even if it looks like a range or a set."""
     odd = ["*", "20-29", "NA", "[20,", "{a,b}", "a"]
     assert held(pa.array(sorted(odd)), pa.array(odd)) == {text: [text] for text in odd}
 

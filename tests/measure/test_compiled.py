@@ -1,4 +1,4 @@
-"""Whether kernels are compiled is told by Numba's cache."""
+"""Numba's cache shows whether kernels are compiled."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def test_many_pieces_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_one_value_is_certain_although_its_probability_is_just_short_of_one():
-    """1/6 + 2/3 + 1/6 is not 1 in doubles; whoever has one value left has it for certain all the same."""
+    """1/6 + 2/3 + 1/6 is not 1 in doubles; a single remaining value is certain nevertheless."""
     short = 1 / 6 + 2 / 3 + 1 / 6
     assert short < 1
     for rows in ([[1 / 6, 2 / 3, 0, 1 / 6]], sp.csr_array([[1 / 6, 2 / 3, 0, 1 / 6]])):
@@ -246,7 +246,7 @@ def test_one_value_is_certain_although_its_probability_is_just_short_of_one():
 
 
 def test_a_wide_grid_does_not_multiply_rounding() -> None:
-    """Five sixths at 0, one at 1, and a value far off that nobody has: from ε = 1 on nothing is left to know."""
+    """Five sixths at 0, one at 1, and a distant value of probability 0: H is 0 from ε = 1 on."""
     row = [5 * (1 / 6), 1 / 6, 0.0]
     for tiny in (0.0, 2e-16, -2e-16):
         many = eq.curves([0.0, 1.0, 1e9], [[row[0] + tiny, row[1], row[2]]])

@@ -1,4 +1,4 @@
-"""What must hold whatever the posterior."""
+"""Properties of every posterior."""
 
 from __future__ import annotations
 

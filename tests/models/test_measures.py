@@ -161,7 +161,7 @@ def test_released_values_that_are_no_numbers_leave_k(records: list[Record]) -> N
 
 
 def test_fewer_rows_that_are_not_a_part_of_the_original(people: Microdata, records: list[Record]) -> None:
-    """Someone in the release is as old as nobody in the original, which so is not the population behind it."""
+    """The release has an age that is not in the original, so the original cannot be its population."""
     kept = [i for i, record in enumerate(records) if record["age"] is not None]
     rows = [records[i] for i in kept]
     attacks = OF_A_PART - {"Skinner–Elliot θ, estimated"}

@@ -1,4 +1,4 @@
-"""Every fact equals one that was reckoned independently, and no fact tells a record's values."""
+"""Every fact equals an independent computation, and no fact discloses a record's values."""
 
 from __future__ import annotations
 

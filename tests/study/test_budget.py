@@ -1,4 +1,4 @@
-"""ε in bits and hit rates: against the sums they stand for, and the worst case against brute force."""
+"""ε in bits and hit rates against direct sums, and the worst case against brute force."""
 
 from __future__ import annotations
 

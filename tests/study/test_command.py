@@ -1,4 +1,4 @@
-"""``equivoc study``: what it prints and writes; killed or stopped at any moment, it goes on to the same bytes."""
+"""``equivoc study``: its output; after an interruption at any moment it continues to the same bytes."""
 
 from __future__ import annotations
 

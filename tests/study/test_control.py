@@ -1,4 +1,4 @@
-"""A control group: what a release tells about people who were not in the data, beside those who were."""
+"""The control group: figures for people who are not in the data, compared with those who are."""
 
 from __future__ import annotations
 
@@ -150,13 +150,15 @@ def test_other_types_and_other_releases() -> None:
         eq.InputError, match=r"the key 'age' holds .*string values where the original has numbers"
     ):
         _ = eq.assess(people(), eq.ReleasedFile(RELEASED), known=["age"], control=words).summary
-    with pytest.raises(eq.InputError, match="cannot be assessed with a PublishedFile; hand the table"):
+    with pytest.raises(
+        eq.InputError, match="cannot be assessed with a PublishedFile; give the released table"
+    ):
         _ = eq.assess(people(), eq.Unprotected(), known=["age"], control=OTHERS).summary
 
 
 @pytest.mark.parametrize("domain", [None, range(10, 60, 10)])
 def test_a_control_group_is_rounded_as_the_people_are(domain) -> None:
-    """The people themselves as control: nothing is learnt beyond, whatever was rounded away when they were read."""
+    """With the people themselves as control group all differences are 0, also after rounding."""
     frame = PEOPLE.assign(pay=PEOPLE.pay + np.array([3, -4, 1, 2, -2, 0]))
     mine = eq.Microdata(frame, confidential="pay", keys=["age", "job"], round_to=10, domain=domain)
     released = eq.ReleasedFile(RELEASED)

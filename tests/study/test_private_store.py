@@ -1,4 +1,4 @@
-"""What a folder of a study gives away: no value of the data, to nobody but its owner."""
+"""A study's folder holds no value of the data and is readable by its owner only."""
 
 from __future__ import annotations
 

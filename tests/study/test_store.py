@@ -1,4 +1,4 @@
-"""What is on disk: refused if it is another study's, readable whatever happened."""
+"""The store on disk: rejected if it belongs to another study, readable after any interruption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns and files that a technique or a file of people is told by name: a column twice, a pipe, useless weights."""
+"""Invalid columns and files given by name: a repeated column, a pipe, invalid weights."""
 
 from __future__ import annotations
 

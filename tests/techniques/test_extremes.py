@@ -1,4 +1,4 @@
-"""A release that changes nothing is the file published as it is; one of pure noise leaves what was known before."""
+"""A release without changes equals the unprotected file; one of pure noise leaves the prior."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_pure_noise(people, technique):
 
 
 def test_random_keys_link_nobody(people):
-    """Keys at random: whatever she knows, she has what everyone has, the file's own distribution."""
+    """With random keys, the posterior of every class is the distribution of the whole file."""
     release = PRAM({"sex": np.full((3, 3), 1 / 3)}).release(people, 0)
     nobody = Unprotected().release(people).posteriors([]).probabilities[0]
     for row in release.posteriors(["sex"]).probabilities:

@@ -125,7 +125,7 @@ def test_long_chains_against_tuples_counted_in_whole_numbers(seed):
 
 
 def test_upside_down():
-    """Nothing tells up from down, in a chain with more originals than float64 has room for."""
+    """A symmetric chain with more originals than float64 can count."""
     rng = np.random.default_rng(5)
     sums = np.sort(rng.choice(3_000, 1_600, replace=False)).reshape(-1, 4).sum(axis=1)
     grid, sizes, once = even_grid(range(3_000)), np.full(400, 4), np.ones(400, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What equivoc writes, it reads back: every symbol of a released key stands for the same levels as before."""
+"""equivoc reads back what it writes: every symbol of a released key has the same levels as before."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLUMNS = st.one_of(
 
 
 def held_as_released(release, key: str) -> list[list[int]]:
-    """For each record the levels that the technique's own release says its symbol stands for."""
+    """For each record, the levels of its symbol according to the technique's release."""
     column = release.keys[key]
     levels = len(release.people.levels(key))
     members = np.eye(levels, dtype=bool) if column.channel is None else np.asarray(column.channel) > 0

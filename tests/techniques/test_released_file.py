@@ -189,7 +189,7 @@ def with_nulls() -> pd.DataFrame:
 
 
 def differences(release: Any, people: eq.Microdata, known: list[str]) -> np.ndarray:
-    """Of each person, how much of the belief lies elsewhere than if the file were published as it is."""
+    """For each person, the total variation distance from the posterior of the unprotected file."""
     found, bare = release.posteriors(known), eq.Unprotected().release(people).posteriors(known)
     return np.abs(found.probabilities - bare.probabilities).sum(axis=1)[found.classes.of_record] / 2
 

@@ -112,7 +112,7 @@ def test_not_many_more_stars_than_the_fewest():
 
 
 def test_the_set_of_keys_that_serves_most_goes_first():
-    """Starring a serves four records at once and leaves nobody for b, which would have served two of them."""
+    """Suppressing a helps four records at once, including the two that suppressing b would help."""
     rows = [(1, 1, 1), (2, 1, 1), (3, 1, 1), (3, 2, 1), (4, 2, 1), (9, 9, 9), (9, 9, 9)]
     shown, stars = released(rows, 2)
     assert shown == [(None, 1, 1)] * 3 + [(None, 2, 1)] * 2 + [(9, 9, 9)] * 2

@@ -1,4 +1,4 @@
-"""The file as it is: each class's own distribution, and what more knowledge does to it."""
+"""The unprotected file: each class's own distribution, and the effect of more knowledge."""
 
 from __future__ import annotations
 

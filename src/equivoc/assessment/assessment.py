@@ -1,4 +1,4 @@
-"""One release, one intruder's knowledge: how much risk is left, for every class and every person."""
+"""The assessment of one release for one intruder: the risk of every class and every person."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_KEYS_FOR_CONTRIBUTIONS = 6
-"""With more known keys than this, the summary leaves the contributions out; ask for them by name."""
+"""With more known keys than this, the summary has no contributions; use `contributions`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment(Reported):
-    """The risk that a release leaves to an intruder who knows the keys ``known``.
+    """The disclosure risk of a release from an intruder who knows the keys ``known``.
 
     Entropies are in bits, areas in bits × the confidential attribute's unit, ε in that unit. Less entropy and area
     is riskier; a higher hit rate is riskier.
@@ -57,47 +57,47 @@ class Assessment(Reported):
     eps: tuple[float, ...]
     """The tolerances at which hit rates are given."""
     prior_probabilities: Floats = field(repr=False)
-    """What the intruder believes without the release."""
+    """The intruder's prior: probabilities of the values without the release."""
     seed: int | None = None
-    """What the release was drawn with; None where a release made before was assessed."""
+    """The seed of the release; None if an existing release was assessed."""
     control: Microdata | None = field(default=None, repr=False)
-    """People who were not in the data: what is learnt about them is learnt about anyone."""
+    """The control group: people who are not in the data."""
 
     tolerance: float | None = None
-    """To what relative gap areas are certified; None: those of classes with many values are estimated."""
+    """The relative gap of certified areas; None: areas of classes with many values are estimated."""
 
     @property
     def attributes(self) -> dict[str, Assessment]:
-        """This assessment by its attribute's name, as `SeveralAssessments` has several."""
+        """This assessment by its attribute's name, as in `SeveralAssessments`."""
         return {self.people.confidential: self}
 
     @cached_property
     def posteriors(self) -> Posteriors:
-        """What the intruder believes of each class."""
+        """The intruder's posterior of each class."""
         return self.release.posteriors(list(self.known))
 
     @cached_property
     def figures(self) -> ClassFigures:
-        """The measure on every class, and how often her best guess is right."""
+        """The measure of every class, and how often the best guess is right."""
         return class_figures(self.posteriors, self.eps, tolerance=self.tolerance)
 
     @cached_property
     def prior(self) -> Curves | TreeCurves:
-        """The measure on what the intruder believes without the release."""
+        """The measure of the prior."""
         return self.people.attribute.geometry.curves(
             self.prior_probabilities[None, :], tolerance=self.tolerance
         )
 
     @cached_property
     def unprotected(self) -> ClassFigures:
-        """The measure on every class had the file been published as it is."""
+        """The measure of every class if the file were published unprotected."""
         if isinstance(self.release, PublishedFile):
             return self.figures
         return class_figures(published(self.posteriors), self.eps, tolerance=self.tolerance, truth=False)
 
     @cached_property
     def subsets(self) -> list[SubsetFigures]:
-        """The figures for every subset of the known keys, or for some where these are many."""
+        """The figures for every subset of the known keys, or for some of them if there are many."""
         return subset_figures(
             self.release, self.known, all_known=(self.figures, self.unprotected), tolerance=self.tolerance
         )
@@ -108,7 +108,7 @@ class Assessment(Reported):
         return self.prior.epsilons
 
     def mean_curve(self, eps: Floats) -> MeanCurve:
-        """H of the average person at these tolerances, beside the baselines'."""
+        """Mean H over people at these tolerances, with the baselines."""
         release, drawn = mean_entropies_at(self.posteriors, eps)
         unprotected, _ = (release, drawn)
         if not isinstance(self.release, PublishedFile):
@@ -129,7 +129,7 @@ class Assessment(Reported):
 
     @cached_property
     def _true_hits(self) -> dict[float, Floats]:
-        """Per class: the share of its people for whom her best guess is within ε/2 of the truth."""
+        """Per class: the share of its people whose true value is within ε/2 of the best guess."""
         return true_hits(self.posteriors.classes, self.figures.right)
 
     @cached_property
@@ -139,13 +139,13 @@ class Assessment(Reported):
 
     @cached_property
     def means(self) -> dict[str, Any]:
-        """Averages over people: h0, area, mean_entropy; hit and true_hit by tolerance. All that a comparison needs."""
+        """Averages over people: h0, area, mean_entropy; hit and true_hit by tolerance. For comparisons."""
         found = self.figures
         return {**found.means, "true_hit": {e: found.mean(share) for e, share in self._true_hits.items()}}
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Averages, minima and quantiles of every figure, over classes and over people, beside the baselines'."""
+        """Averages, minima and quantiles of every figure, over classes and over people, with the baselines."""
         found, attribute = self.figures, self.people.attribute
 
         def over(weights: NDArray[np.int64] | None) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class Assessment(Reported):
 
     @property
     def _estimates(self) -> dict[str, Any] | None:
-        """How many classes have an estimated area, and how far off those that were checked can be; None: no class."""
+        """How many classes have an estimated area, and a bound of the error of those checked; None if no class has."""
         found = self.figures
         if found.largest_error is None:
             return None
@@ -204,7 +204,7 @@ class Assessment(Reported):
         }
 
     def _control_figures(self, control: Microdata) -> dict[str, Any]:
-        """Per-record means of the control group, and how near the truth she is for them and for those in the data."""
+        """Means of the control group; true hits, truth and surprise for it and for the people in the data."""
         posteriors = self.release.of_others(control.classes(list(self.known)))
         found = class_figures(posteriors, self.eps, tolerance=self.tolerance)
         of_control = truth_figures(posteriors, found.right)
@@ -220,10 +220,8 @@ class Assessment(Reported):
 
     @cached_property
     def contributions(self) -> dict[str, float]:
-        """Each known key's share, in bits, of what knowing them takes away (Shapley values; more is riskier)."""
-        if (
-            "subsets" in self.__dict__ and len(self.known) <= MOST_KEYS
-        ):  # measured before: nothing to do again
+        """Each known key's share, in bits, of the reduction of H0 (Shapley values; more is riskier)."""
+        if "subsets" in self.__dict__ and len(self.known) <= MOST_KEYS:  # already measured
             h = {frozenset(subset.known): subset.h0 for subset in self.subsets}
         else:
             h = mean_entropies(self.release, self.known)
@@ -277,7 +275,7 @@ class Assessment(Reported):
         return columns
 
     def riskiest(self, count: int = 10) -> NDArray[np.int64]:
-        """The numbers of the classes with the least area, then H0: those an intruder comes closest to."""
+        """The numbers of the classes with the least area, then least H0: those at the highest risk."""
         order = np.lexsort((self.figures.sizes, self.figures.h0, self.figures.area))
         return np.asarray(order[:count])
 
@@ -293,21 +291,20 @@ def assess(
     control: Any = None,
     tolerance: float | None = None,
 ) -> Any:
-    """Measure the risk that a technique, or a release made before, leaves for ``people``.
+    """Measure the disclosure risk of a technique, or of an existing release, for ``people``.
 
     ``known`` are the keys whose values the intruder knows of her target (None: all of them; []: none). ``eps`` are the
-    tolerances at which hit rates are wanted (None: 0 and about a tenth of the domain's width, `round_tolerance`).
-    ``prior`` is what is publicly known of the confidential attribute without the release: "marginal" (its distribution
-    among the people), "uniform", or a probability for each value of the domain. It is what the intruder expects
-    before she sees the release, and the baseline; None: each technique's own, and all values equally likely as the
-    baseline. ``control`` are people who were not in the data, with the same columns (a
-    Microdata, or what one can be made of, which is then read as the people were): the summary then says how much is
-    learnt about them too, which is no breach of anyone's confidence. ``tolerance`` certifies areas to that relative gap
-    (0.01: within 1 %); without it those of classes with more than some hundred values are estimated, the summary says
-    how many, and how far off the estimates that were checked can be.
+    tolerances of the hit rates (None: 0 and about a tenth of the domain's width, `round_tolerance`). ``prior`` is what is
+    publicly known of the confidential attribute without the release: "marginal" (its distribution among the people),
+    "uniform", or a probability for each value of the domain. It goes through the technique's channel and is the
+    baseline; None: each technique's own prior, and a uniform baseline. ``control`` are people who are not in the data,
+    with the same columns (a Microdata, or a table that is read like the people's): the summary then also gives the
+    figures for them, which show what can be learnt about anyone. ``tolerance`` certifies areas to that relative gap
+    (0.01: within 1 %); without it, areas of classes with more than 256 values are estimated, and the summary says how
+    many, with a bound of the error of those that were checked.
 
     People with several confidential attributes get `SeveralAssessments`: ``attributes`` has one Assessment for each,
-    ``together`` what holds for all. ``eps`` and ``prior`` may then be mappings by attribute.
+    ``together`` the figures of all combined. ``eps`` and ``prior`` may then be mappings by attribute.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.unprotected import Unprotected
@@ -385,7 +382,7 @@ def marginal(people: Microdata) -> Floats:
 
 
 def _domain(attribute: Attribute) -> dict[str, Any]:
-    """How many values there are, and the ends of the line they lie on, or the height of their hierarchy."""
+    """The number of values, and their smallest and largest value, or the height of their hierarchy."""
     facts: dict[str, Any] = {"kind": attribute.kind, "values": len(attribute)}
     if attribute.numeric:
         return {**facts, "low": float(attribute.values[0]), "high": float(attribute.values[-1])}
@@ -393,5 +390,5 @@ def _domain(attribute: Attribute) -> dict[str, Any]:
 
 
 def _beside(taken: Any, columns: dict[str, Any]) -> dict[str, Any]:
-    """The columns under names that no column of the caller's has."""
+    """The columns, renamed if the caller has columns of the same names."""
     return {f"{name}_" if name in taken else name: column for name, column in columns.items()}

@@ -1,4 +1,4 @@
-"""The privacy budget ε of differential privacy in bits and as a hit rate, on one's own data."""
+"""The privacy budget ε of differential privacy in bits and hit rates, on your own data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_VALUES = 4096
 
 @dataclass(frozen=True, eq=False)
 class Budget:
-    """What each budget buys: averages over people, and what the definition promises whoever the people are."""
+    """The figures of each budget: averages over people, and the worst case that the definition allows for anyone."""
 
     frame: pd.DataFrame = field(repr=False)
     """One row per ε, ascending: epsilon; h0 (bits), area (bits × the unit), hit and true_hit, averages over people for
@@ -41,7 +41,7 @@ class Budget:
     prior: dict[str, float]
     """h0, area and hit without a release, all values equally likely."""
     unprotected: dict[str, float]
-    """h0, area and hit of the file published as it is."""
+    """h0, area and hit of the unprotected file."""
     known: tuple[str, ...]
     eps: float
     """The tolerance of the hit rates, in the confidential attribute's unit."""
@@ -73,9 +73,9 @@ def budget(
 ) -> Budget:
     """What an intruder who knows the keys ``known`` (None: all) learns if each value is published with budget ε.
 
-    ``epsilons`` are the budgets of `GeometricNoise` (None: 17 from 0.1 to 8 · (|D| − 1), where next to no noise is
+    ``epsilons`` are the budgets of `GeometricNoise` (None: 17 from 0.1 to 8 · (|D| − 1), where almost no noise is
     left); do not confuse them with ``eps``, the tolerance of the hit rates (None: about a tenth of the domain's width).
-    The noise is simulated from ``seed``, the same for every ε: to be looked at, not to be published.
+    The noise is simulated from ``seed``, the same for every ε: do not publish it.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMM"), "pay": [10, 20, 30, 40]})
@@ -113,12 +113,12 @@ def budget(
 
 
 def can_be_budgeted(people: Microdata) -> bool:
-    """Is the confidential attribute a number with enough values, and not too many?"""
+    """True if the confidential attribute is numeric with at least two values, and not too many."""
     return people.attribute.numeric and 1 < len(people.values) <= MOST_VALUES
 
 
 def most_hit(values: int, epsilon: float, *, inside: int = 1) -> float:
-    """The highest hit rate that ε-differential privacy of a value allows, all values equally likely beforehand.
+    """The highest hit rate that ε-differential privacy of a value allows, with a uniform prior.
 
     The odds of two values change by at most e^ε; at worst, the w values ``inside`` the best window are e^ε times as
     likely as each other one: w·e^ε / (w·e^ε + values − w).
@@ -130,7 +130,7 @@ def most_hit(values: int, epsilon: float, *, inside: int = 1) -> float:
 
 
 def least_entropy(values: int, epsilon: float) -> float:
-    """The least H0, in bits, that ε-differential privacy of a value allows, all values equally likely beforehand.
+    """The least H0, in bits, that ε-differential privacy of a value allows, with a uniform prior.
 
     Entropy is concave, so it is least at a corner of what is allowed: some k values e^ε times as likely as each of the
     others. The k that is worst depends on ε: 1 for a large ε, more for a small one.

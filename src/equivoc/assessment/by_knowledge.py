@@ -1,4 +1,4 @@
-"""Risk by knowledge: how the average person fares as the intruder knows more of the keys."""
+"""Risk by knowledge: mean H0 and area over people for each number of known keys."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
 
 MOST_KEYS = 6
-"""Up to so many known keys, every subset is measured; beyond: none, each alone, and all."""
+"""With at most this many known keys, every subset is measured; otherwise no key, each key alone, and all."""
 
 
 @dataclass(frozen=True)
 class SubsetFigures:
-    """What an intruder who knows some of the keys is left with. Bits, and bits × the attribute's unit."""
+    """H0 and area for an intruder who knows some of the keys. Bits, and bits × the attribute's unit."""
 
     known: tuple[str, ...]
     classes: int
@@ -27,7 +27,7 @@ class SubsetFigures:
     """The mean over people, as are the others unless they say otherwise."""
     area: float
     h0_unprotected: float
-    """Had the file been published as it is."""
+    """For the unprotected file."""
     area_unprotected: float
     h0_sum: float
     """Over classes, each counting once."""
@@ -41,8 +41,8 @@ def subset_figures(
     all_known: tuple[ClassFigures, ClassFigures],
     tolerance: float | None,
 ) -> list[SubsetFigures]:
-    """The figures for every subset of the known keys; ``all_known`` are those that are there already, of the release
-    and of the file published as it is.
+    """The figures for every subset of the known keys; ``all_known`` are those already computed, of the release
+    and of the unprotected file.
     """
     found = []
     for subset in _subsets(known):
@@ -68,7 +68,7 @@ def subset_figures(
 
 
 def published(posteriors: Posteriors) -> Posteriors:
-    """The same classes had the file been published as it is: each class's own values."""
+    """The same classes for the unprotected file: the distribution of each class's own values."""
     return Posteriors(posteriors.classes, posteriors.attribute, posteriors.classes.counts, None)
 
 
@@ -76,7 +76,7 @@ def risk_by_knowledge(subsets: Sequence[SubsetFigures]) -> dict[str, Any]:
     """H0 and area over people for every number of known keys, averaged over the subsets of that size.
 
     ``low`` and ``high`` are those of the riskiest and the safest subset; ``pooled`` averages are the paper's, in which
-    each class counts once; ``unprotected`` is what the file published as it is would leave.
+    each class counts once; ``unprotected`` is the figure of the unprotected file.
     """
     sizes = []
     for size in sorted({len(subset.known) for subset in subsets}):

@@ -1,4 +1,4 @@
-"""Which attribute gives people away: each key's share of the bits that an intruder gains."""
+"""The contribution of each key: its share of the bits that an intruder gains."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from equivoc.intruder.release import Release
 
 
 def contributions(h: Mapping[frozenset[str], float], known: tuple[str, ...]) -> dict[str, float]:
-    """Shapley values, in bits: the average over all orders of learning the keys of what each one takes away.
+    """Shapley values, in bits: the reduction of H0 by each key, averaged over all orders of learning the keys.
 
     With h(S) the mean H0 of a random person when the keys S are known, key a of the k keys contributes
 
         Σ over S without a of [h(S) − h(S ∪ {a})] / (k · C(k − 1, |S|)).
 
-    They sum to h(∅) − h(known): all the bits that knowing the keys takes away. More is riskier.
+    They sum to h(∅) − h(known): the total reduction of H0 by the known keys. More is riskier.
 
     >>> contributions({frozenset(): 3.0, frozenset({"age"}): 1.0}, ("age",))
     {'age': 2.0}

@@ -1,4 +1,4 @@
-"""H(ε) of the average person: what the report draws."""
+"""Mean H(ε) over people, for the report's chart."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_ENTRIES = 1 << 24
-"""Classes × values × tolerances up to which every class is evaluated; beyond, some that are drawn at random."""
+"""The most classes × values × tolerances for which every class is evaluated; otherwise a random sample of people is."""
 DRAWN = 400
-"""How many people's classes are drawn then."""
+"""The size of that sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +30,13 @@ class MeanCurve:
     prior: Floats = field(repr=False)
     unprotected: Floats = field(repr=False)
     drawn: int | None
-    """How many people it is the mean of, if they were drawn at random; None: it is the mean of all."""
+    """The number of sampled people; None: the mean is over all."""
 
 
 def mean_entropies_at(posteriors: Posteriors, eps: Floats, *, seed: int = 0) -> tuple[Floats, int | None]:
-    """The mean over people of H at each tolerance; and how many were drawn, where it would take too long for all.
+    """The mean over people of H at each tolerance, and the sample size if it would take too long for all.
 
-    Those drawn are the same for every release of the same people, so that the curves compare.
+    The sample is the same for every release of the same people, so that the curves are comparable.
     """
     sizes = posteriors.sizes
     if len(posteriors) * len(posteriors.attribute) * len(eps) <= 64 * MOST_ENTRIES:

@@ -1,8 +1,7 @@
-"""The way out: what a result offers to the eye and to others.
+"""The methods of results that write reports.
 
-A person holds a result and asks it for its report, so the methods must be here; how a report is made is none of this
-layer's business. This file is the only one that looks up, to `equivoc.report`, and only when it is asked; the test of
-import directions names it and no other.
+They belong to the results, but reports are made in a higher layer. So this is the only file that imports from a higher
+layer (`equivoc.report`), and only inside its methods; the test of import directions has an exception for it.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from typing import Any
 
 
 class ReportedSeveral:
-    """A result about several attributes with ``facts``, and a ``report`` of each."""
+    """Methods of a result about several attributes: ``facts``, and a ``report`` of each attribute."""
 
     def facts(self, *, units: Mapping[str, str] | None = None, record_values: bool = False) -> dict[str, Any]:
-        """What the reports say, by attribute, and what holds for all together: a plain dict that is ready for JSON.
+        """The facts of the reports by attribute, and of all together: a plain dict, ready for JSON.
 
         ``units`` are those of the attributes, by name; ``record_values`` is that of an assessment's `facts`.
         """
@@ -40,14 +39,14 @@ class ReportedSeveral:
 
 
 class Reported:
-    """A result with ``facts``, a ``report``, and a picture of itself in notebooks."""
+    """Methods of a result: ``facts``, ``report``, and its display in notebooks."""
 
     def facts(self, *, unit: str = "", record_values: bool = False, budget: bool = False) -> dict[str, Any]:
-        """What the report says, as a plain dict that is ready for JSON.
+        """The facts of the report as a plain dict, ready for JSON.
 
         ``unit`` is the confidential attribute's, such as "K". Classes of fewer than 3 people have their key values
-        withheld unless ``record_values`` is true. ``budget`` adds what differential privacy would buy for each ε (see
-        `equivoc.budget`); where the release is differentially private, it is there anyway.
+        withheld unless ``record_values`` is true. ``budget`` adds the figures of differential privacy for each ε (see
+        `equivoc.budget`); for a differentially private release they are always included.
         """
         from equivoc.report.page import facts_of
 
@@ -63,7 +62,7 @@ class Reported:
         date: str | None = None,
         budget: bool = False,
     ) -> Path:
-        """Write one self-contained HTML page, to be read offline; it is there whole or not at all.
+        """Write one self-contained HTML page, completely or not at all.
 
         ``unit``, ``record_values`` and ``budget`` are those of `facts`. ``date`` is printed as given; without it the
         same result gives the same bytes.

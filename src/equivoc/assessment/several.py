@@ -31,9 +31,9 @@ class SeveralAssessments(ReportedSeveral):
     people: Microdata = field(repr=False)
     technique: str
     attributes: Mapping[str, Assessment] = field(repr=False)
-    """Each attribute's own assessment, by name."""
+    """The assessment of each attribute, by name."""
     joint: Release | None = field(repr=False)
-    """The release as one of the combined attribute; None where the technique makes no such release."""
+    """The release of the combined attribute; None if the technique cannot make one."""
     why_not: str
     """Why there is no joint release; "" if there is one."""
 
@@ -44,7 +44,7 @@ class SeveralAssessments(ReportedSeveral):
 
     @property
     def eps(self) -> dict[str, float]:
-        """The tolerance at which each attribute counts as disclosed: the first above 0 that was asked for, else 0."""
+        """The tolerance at which each attribute counts as disclosed: the first requested one above 0, else 0."""
         return {
             name: next((e for e in result.eps if e > 0), result.eps[0])
             for name, result in self.attributes.items()
@@ -52,11 +52,11 @@ class SeveralAssessments(ReportedSeveral):
 
     @cached_property
     def together(self) -> dict[str, float | None]:
-        """All attributes as one: a combination of values is one category.
+        """All attributes combined: each combination of values is one category.
 
         h0, surprise and gain (bits), true_hit (the share of people whose whole combination she names), and
-        any_true_hit: the share of people of whom at least one attribute is disclosed, each at its tolerance in `eps`.
-        None for what a technique without a joint release cannot tell.
+        any_true_hit: the share of people with at least one disclosed attribute, each at its tolerance in `eps`.
+        None for figures that need a joint release if there is none.
         """
         means: dict[str, float | None] = dict.fromkeys(("h0", "surprise", "gain", "true_hit"))
         if self.joint is not None:
@@ -78,9 +78,9 @@ class SeveralAssessments(ReportedSeveral):
 
     @cached_property
     def any_true_hits(self) -> Floats:
-        """Of each person, the chance that her best guess is right for at least one attribute.
+        """For each person, the chance that the best guess is right for at least one attribute.
 
-        Where guesses are tied, the attributes' ties are broken independently.
+        Ties are broken independently for each attribute.
         """
         missed = np.ones(len(self.people))
         for name, result in self.attributes.items():
@@ -90,7 +90,7 @@ class SeveralAssessments(ReportedSeveral):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Each attribute's summary by name, and what holds for all of them together."""
+        """Each attribute's summary by name, and the figures of all combined."""
         return {
             "technique": self.technique,
             "known": list(self.known),
@@ -101,7 +101,7 @@ class SeveralAssessments(ReportedSeveral):
 
     @cached_property
     def records(self) -> Any:
-        """One row per person: each attribute's columns behind its name, and ``any_true_hit``."""
+        """One row per person: each attribute's columns, prefixed with its name, and ``any_true_hit``."""
         columns: dict[str, Any] = {}
         for name, result in self.attributes.items():
             for column, values in result.record_columns.items():

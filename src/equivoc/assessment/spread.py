@@ -1,4 +1,4 @@
-"""How a figure is spread over classes, or over people."""
+"""Summary statistics of a figure over classes or people."""
 
 from __future__ import annotations
 

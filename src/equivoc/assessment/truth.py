@@ -1,4 +1,4 @@
-"""The intruder's beliefs held against people's true values: of those in the data, and of a control group."""
+"""Posteriors compared with the true values, for the people in the data and for a control group."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Floats = NDArray[np.float64]
 Shares = Mapping[float, Floats]
 """For each tolerance and entry of ``classes.counts``, the chance that her guess is right (`ClassFigures.right`)."""
 DOUBT = 0.01
-"""The share of belief that surprise is reckoned with as spread evenly over D: what was ruled out stays finite."""
+"""The probability spread evenly over D before the surprise is computed, so that it stays finite."""
 
 
 def true_hits(classes: Classes, shares: Shares) -> dict[float, Floats]:
-    """Per class and tolerance: the share of its people whose value the intruder's best guess comes within ε/2 of."""
+    """Per class and tolerance: the share of its people whose true value is within ε/2 of the best guess."""
     counts, row = _members(classes)
     return {
         e: np.bincount(row, weights=counts.data * share, minlength=counts.shape[0]) / classes.sizes
@@ -32,7 +32,7 @@ def true_hits(classes: Classes, shares: Shares) -> dict[float, Floats]:
 
 
 def of_records(classes: Classes, entries: Floats) -> Floats:
-    """What holds for each entry of ``classes.counts``, record by record."""
+    """Figures of the entries of ``classes.counts``, record by record."""
     counts, row = _members(classes)
     span = counts.shape[1]
     entry = row * span + counts.indices  # ascending: rows one after the other, columns ascending within a row
@@ -41,11 +41,11 @@ def of_records(classes: Classes, entries: Floats) -> Floats:
 
 
 def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
-    """How near the truth she is, for a random person of the classes.
+    """True hits, truth and surprise for a random person of the classes.
 
-    ``true_hit``: the share of people whose value her best guess comes within ε/2 of, by tolerance. ``truth``: the mean
-    probability that she gives to the true value. ``surprise``: the mean of −log2 of it, in bits (the logarithmic
-    score), one hundredth of her belief being spread evenly over D. High hits and truth are riskier, and low surprise
+    ``true_hit``: the share of people whose true value is within ε/2 of the best guess, by tolerance. ``truth``: the
+    mean posterior probability of the true value. ``surprise``: the mean of −log2 of it, in bits (the logarithmic
+    score), after 1 % of the probability is spread evenly over D. Higher hits and truth are riskier; lower surprise
     is. A true value outside D counts as the nearest value of D.
     """
     classes = posteriors.classes
@@ -54,7 +54,7 @@ def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
     column = nearest_places(places, posteriors.attribute.geometry.positions)
     given = posteriors.of_values(row, column)
     if not posteriors.attribute.ordered:
-        given = np.where(places < 0, 0.0, given)  # a category that the domain does not have
+        given = np.where(places < 0, 0.0, given)  # a category that is not in the domain
     doubted = (1 - DOUBT) * given + DOUBT / len(posteriors.values)
     hits = true_hits(classes, shares)
     return {
@@ -65,7 +65,7 @@ def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
 
 
 def control_people(people: Microdata, control: Any) -> Microdata:
-    """The control group as people read in the same way: a Microdata, or anything that one can be made of."""
+    """The control group as Microdata, read like the people's table."""
     try:
         if not isinstance(control, Microdata):
             return people.alike(control)
@@ -85,7 +85,7 @@ def control_people(people: Microdata, control: Any) -> Microdata:
 
 
 def beyond(people: dict[str, Any], control: dict[str, Any]) -> dict[str, Any]:
-    """What a release tells of those in it beyond what it tells of anyone; more is riskier. Hits, truth, and bits."""
+    """The difference between the people in the data and the control group; more is riskier. Hits, truth, and bits."""
     return {
         "true_hit": {e: hit - control["true_hit"][e] for e, hit in people["true_hit"].items()},
         "truth": people["truth"] - control["truth"],

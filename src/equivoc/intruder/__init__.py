@@ -1,1 +1,1 @@
-"""The intruder: who she links a target to, and what the release tells her about that person."""
+"""The intruder: linkage of released records to a target, channels, releases and posteriors."""

@@ -1,4 +1,4 @@
-"""One release of several attributes: what each record tells about the combination of their values."""
+"""The joint release of several attributes, as one combined attribute."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
     if len(joint) * len(combinations) > MOST_ENTRIES:
         raise InputError(
             f"{len(joint):,} combinations of released symbols × {len(combinations):,} of values are too many to "
-            "work out together; round the values, or take fewer attributes."
+            "combine; round the values, or take fewer attributes."
         )
     told = np.ones((len(joint), len(combinations)))
     for at, (channel, own) in enumerate(tables):
         chances = _rows(channel, joint[:, at], len(own.attribute))
         told *= chances[:, combinations[:, at]]
     total = told.sum(axis=1, keepdims=True)
-    # Symbols that no combination explains tell nothing: all combinations stay possible.
+    # Symbols that fit no combination give no information: all combinations stay possible.
     told = np.where(total > 0, told / np.where(total > 0, total, 1.0), 1.0 / len(combinations))
     import pyarrow as pa
 
@@ -64,16 +64,14 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
 
 
 def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
-    """Each record's symbol, and what symbols tell."""
+    """Each record's symbol, and the channel of the symbols."""
     if isinstance(release, LinkedRelease):
         return release.confidential.codes, release.confidential.channel
     if isinstance(release, GroupedRelease):
         return release.group, release.channel
     if isinstance(release, FileRelease):
         return release.confidential.groups, release.confidential.channel
-    raise InputError(
-        f"a {type(release).__name__} does not say what each record tells about several attributes."
-    )
+    raise InputError(f"a {type(release).__name__} has no joint release of several attributes.")
 
 
 def _rows(channel: Any, symbols: NDArray[np.int64], values: int) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What was given out about people, and what an intruder makes of it."""
+"""A release about people, from which an intruder computes posteriors."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from equivoc.intruder.posteriors import Posteriors
 
 @dataclass(frozen=True, eq=False)
 class Release(ABC):
-    """Something released about ``people``; a technique makes one, an intruder draws posteriors from it."""
+    """A release about ``people``, made by a technique; `posteriors` are the intruder's."""
 
     tabulated: ClassVar[bool] = False
-    """Are the rows of ``table`` cells with counts, and not records?"""
+    """True if the rows of ``table`` are cells with counts, not records."""
     links_others: ClassVar[bool] = False
-    """Can people who are not in the data be looked up in it, as `of_others` does?"""
+    """True if people who are not in the data can be linked to it (`of_others`)."""
     people: Microdata
 
     @property
     def table(self) -> Any:
-        """What the intruder gets, where a file is released; None where none is."""
+        """The released file; None if no file is released."""
         return None
 
     @property
     def privacy_budget(self) -> float | None:
-        """The ε of differential privacy that was spent on each person; None where nothing of the kind is promised."""
+        """The ε of differential privacy for each person; None if there is no guarantee."""
         return None
 
     @property
     def value_budget(self) -> float | None:
-        """The ε of changing one person's value: by at most e^ε do the odds of two values change. None: no promise."""
+        """The ε for a change of one value: the odds of two values change by at most e^ε. None: no guarantee."""
         return self.privacy_budget
 
     @property
     def origins(self) -> NDArray[np.int64] | None:
-        """Where a file is released: the number of the record that each of its rows was made from; None: unknown."""
+        """For a released file: the number of the original record of each row; None: unknown."""
         return None
 
     def with_prior(self, prior: NDArray[np.float64]) -> Release:
@@ -55,7 +55,7 @@ class Release(ABC):
         return self
 
     def posteriors(self, known: Sequence[str] | None = None) -> Posteriors:
-        """What she believes of each class of people who agree on the ``known`` keys (None: all; []: of everyone)."""
+        """The posterior of each class of people with equal ``known`` keys (None: all keys; []: one class)."""
         return self.of_classes(self.people.classes(known))
 
     def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
@@ -65,10 +65,10 @@ class Release(ABC):
 
     @abstractmethod
     def of_classes(self, classes: Classes) -> Posteriors:
-        """Linkage and channel for classes that were counted already."""
+        """Linkage and channel for classes that are already counted."""
 
     def of_others(self, classes: Classes) -> Posteriors:
-        """The same for classes of other people, who may have nothing to do with the release (a control group)."""
+        """The same for classes of other people, who need not be in the release (a control group)."""
         self.check_links_others()
         raise NotImplementedError
 
@@ -76,23 +76,23 @@ class Release(ABC):
         """InputError unless people who are not in the data can be looked up in the release."""
         if not self.links_others:
             raise InputError(
-                f"a control group cannot be assessed with a {type(self).__name__}; hand the table that is released to "
+                f"a control group cannot be assessed with a {type(self).__name__}; give the released table to "
                 "ReleasedFile."
             )
 
     @property
     def assumption(self) -> str:
-        """What the intruder is taken to know about the making of the release."""
+        """What the intruder is assumed to know about how the release was made."""
         return "She knows how the release was made."
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
-        """What whoever reads the figures for these keys should know of how the release was read; a sentence each."""
+        """Remarks for readers of the figures for these keys, one sentence each."""
         return []
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedRelease(Release):
-    """A release whose linkage counts: any record of the class is as likely the target's as any other.
+    """A release with unchanged keys: all records of a class are equally likely the target's.
 
     ``group[r]`` says which of the channel's rows is what was released about record r; with no channel it is the
     position of the record's value in the domain.

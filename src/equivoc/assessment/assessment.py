@@ -297,9 +297,9 @@ def assess(
     tolerances of the hit rates (None: 0 and about a tenth of the domain's width, `round_tolerance`). ``prior`` is what
     is publicly known of the confidential attribute without the release: "marginal" (its distribution among the
     people), "uniform", or a probability for each value of the domain. It goes through the technique's channel and is
-    the baseline; None: each technique's own prior, and a uniform baseline. ``control`` are people who are not in the data,
-    with the same columns (a Microdata, or a table that is read like the people's): the summary then also gives the
-    figures for them, which show what can be learnt about anyone. ``tolerance`` certifies areas to that relative gap
+    the baseline; None: each technique's own prior, and a uniform baseline. ``control`` are people who are not in the
+    data, with the same columns (a Microdata, or a table that is read like the people's): the summary then also gives
+    the figures for them, which show what can be learnt about anyone. ``tolerance`` certifies areas to that relative gap
     (0.01: within 1 %); without it, areas of classes with more than 256 values are estimated, and the summary says how
     many, with a bound of the error of those that were checked.
 

@@ -1,1 +1,1 @@
-"""One file per technique: how it makes a release, and what linkage and channel an intruder has then."""
+"""One file or folder per technique: how it makes a release, and the intruder's linkage and channel."""

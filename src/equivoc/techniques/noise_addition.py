@@ -28,7 +28,7 @@ from equivoc.techniques.technique import Randomness, Technique, check_order, gen
 
 Edge = Literal["clip", "wrap", "extend"]
 MOST_PERCENT = 1_000_000
-"""Ten thousand times the domain: nothing is left to tell long before."""
+"""Ten thousand times the domain: far beyond any useful noise."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class NoiseAddition(Technique):
     At the ends of a domain the rank is clipped, wrapped around, or lands on a longer grid (``edge="extend"``: for
     numbers on an even grid; other attributes are clipped).
 
-    ``intruder="bayes"`` weighs each released record by how likely the noise made its keys from what she knows, and
-    the confidential value likewise. ``intruder="interval"`` (the paper's printed text) takes, for each record of the
+    ``intruder="bayes"`` weights each released record by the probability of its keys given the known ones, and the
+    confidential value likewise. ``intruder="interval"`` (the paper's printed text) takes, for each record of the
     class, all values within M/2 ranks of the released one as equally likely.
 
     >>> import pandas as pd
@@ -83,7 +83,7 @@ class NoiseAddition(Technique):
                 _labels(people, key, noise),
                 transition(
                     noise.size, noise.amplitude, edge=noise.edge
-                ).T,  # as the paper has it: P(released | true)
+                ).T,  # as in the paper: P(released | true)
             )
             for key, noise in noises.items()
         }
@@ -123,12 +123,12 @@ class _Noise:
 
 @dataclass(frozen=True, eq=False)
 class NoisyRecords(LinkedRelease):
-    """The noisy file, before an intruder who knows the noise's distribution."""
+    """The noisy file, with an intruder who knows the noise's distribution."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyIntervals(GroupedRelease):
-    """The noisy file, before an intruder who knows only how far noise reaches."""
+    """The noisy file, with an intruder who knows only the range of the noise."""
 
     noisy: NoisyRecords = field(repr=False)
 
@@ -154,6 +154,6 @@ def _labels(people: Microdata, name: str, noise: _Noise) -> Any:
     levels = people.decode(name, np.arange(noise.size))
     if noise.edge != "extend":
         return levels
-    grid = levels.to_numpy()  # the levels themselves stay as they are, to the last bit
+    grid = levels.to_numpy()  # the levels themselves stay bitwise equal
     beyond = np.arange(1, noise.amplitude // 2 + 1) * (grid[1] - grid[0])
     return pa.array(np.concatenate([grid[0] - beyond[::-1], grid, grid[-1] + beyond]))

@@ -1,4 +1,4 @@
-"""Techniques as words: ``sampling:fraction=0.1,prior=marginal`` on the command line and in plans."""
+"""Parses the notation of techniques: ``sampling:fraction=0.1,prior=marginal`` on the command line and in plans."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ TECHNIQUES: Mapping[str, type[Technique]] = {
 def technique_from(text: str) -> Technique:
     """The technique that a notation describes.
 
-    A name or path that holds one of ``, + : | ; "``, begins or ends with a blank, or reads as a number stands in double
-    quotes, those inside it doubled: ``swapping:rate=0.1,on="pay, yearly"+age``.
+    A name or path that contains one of ``, + : | ; "``, begins or ends with a blank, or looks like a number is written
+    in double quotes, with inner quotes doubled: ``swapping:rate=0.1,on="pay, yearly"+age``.
 
     >>> technique_from("sampling:fraction=0.1")
     Sampling(fraction=0.1, prior='uniform')

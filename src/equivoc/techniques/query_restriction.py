@@ -77,7 +77,7 @@ class QueryRestriction(Technique):
 
 @dataclass(frozen=True, eq=False)
 class AnsweredQueries(GroupedRelease):
-    """The answers, and what follows from them for each record."""
+    """The answers, and the bounds that follow from them for each record."""
 
     order: NDArray[np.int64] = field(repr=False)
     """Record numbers (from 0) in the order in which the queries run over them."""

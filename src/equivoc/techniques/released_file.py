@@ -1,4 +1,4 @@
-"""A file that was released by whatever means: masked with any tool, or synthetic."""
+"""A file released by another tool: masked or synthetic."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from equivoc.techniques.technique import Randomness, Technique, beside
 
 @dataclass(frozen=True, eq=False)
 class ReleasedFile(Technique):
-    """Assess a file as it was released, whoever made it: masked with any tool, or fully synthetic.
+    """Assess an existing released file: masked with any tool, or fully synthetic.
 
     ``table`` is a path (CSV, Parquet), a pandas, polars or pyarrow table, or a DuckDB relation, with the original's
     keys and confidential column. It may have more or fewer records than the original, in any order. Values may be
-    generalised: ``[20,30)``, ``20-29``, ``>=65``, ``2*``, ``{cook,judge}``; ``*``, ``NA`` and an empty field stand for
-    anything.
+    generalised: ``[20,30)``, ``20-29``, ``>=65``, ``2*``, ``{cook,judge}``; ``*``, ``NA`` and an empty field mean
+    any value.
 
     The intruder links records to people by the keys she knows: those that fit (``matching="exact"``), those that are
     nearest (``"nearest"``), or all, by Fellegi–Sunter weights (``"probable"``); see `FileRelease`. With synthetic
-    data, exact matching is the distribution of the confidential value given the known keys, as the file has it.
+    data, exact matching gives the file's distribution of the confidential value given the known keys.
     She takes the confidential value at face value, so she can be wrong: compare hit and true-hit rates.
 
     >>> import pandas as pd
@@ -64,7 +64,7 @@ class ReleasedFile(Technique):
 
     @cached_property
     def _digest(self) -> str:
-        """The content of a table in memory, by which two of them are told apart."""
+        """A hash of a table in memory, to distinguish two tables."""
         return self.content
 
     @property
@@ -121,7 +121,7 @@ class ReleasedFile(Technique):
 
 
 def most_nulls(nulls: int, *, records: int, released: int) -> float:
-    """How many nulls a released key may have if none of its values was suppressed.
+    """The most nulls that a released key may have if none of its values was suppressed.
 
     As many as the original's share of nulls makes; in a file of another size, a sample or synthetic, four standard
     errors more, but in a smaller one no more than the original has.

@@ -1,4 +1,4 @@
-"""Rounding: numbers are shown as multiples of a base, the nearest one or one of the two neighbours at random."""
+"""Rounding: numbers are replaced by multiples of a base, the nearest one or one of the two neighbours at random."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from equivoc.techniques.technique import (
 )
 
 CLOSE = 1e-9
-"""A number this near a multiple, in bases, is that multiple: its error is one of arithmetic."""
+"""A number this close to a multiple, in bases, counts as that multiple."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Rounding(Technique):
     """Show each number as a multiple of ``base``.
 
     ``method="nearest"``: the nearest multiple, a half up. ``method="random"``: of the multiples m ≤ x < m + base,
-    the upper one with probability (x − m)/base, so that sums are right on average (unbiased random rounding; Fellegi,
+    the upper one with probability (x − m)/base, so that sums are unbiased (unbiased random rounding; Fellegi,
     1975); a number that is a multiple stays. A null key stays null.
 
-    The intruder knows base and method: P(d | released) ∝ P(released | d), all values of the domain equally likely
-    beforehand; likewise for keys.
+    The intruder knows base and method: P(d | released) ∝ P(released | d), with a uniform prior on the domain;
+    likewise for keys.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [11, 14, 16, 29]}), confidential="pay")
@@ -82,4 +82,4 @@ class Rounding(Technique):
 
 @dataclass(frozen=True, eq=False)
 class RoundedFile(LinkedRelease):
-    """The file with numbers rounded to multiples of a base, before an intruder who knows the base and the method."""
+    """The file with numbers rounded to multiples of a base, with an intruder who knows the base and the method."""

@@ -26,8 +26,8 @@ class Sampling(Technique):
 
         p_i = f_i / |M_o| + (|M_o| − |M_s|) / |M_o| · prior(d_i).
 
-    ``prior="uniform"`` (the paper's, its misprint ·|D| read as ·1/|D|) knows nothing of those who were not sampled;
-    ``prior="marginal"`` expects them to earn like the sample as a whole, a stronger intruder.
+    ``prior="uniform"`` (the paper's, with its misprint ·|D| corrected to ·1/|D|) knows nothing about people outside the
+    sample; ``prior="marginal"`` uses the sample's distribution for them: a stronger intruder.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 30]}), confidential="pay")

@@ -1,4 +1,4 @@
-"""What every technique is: a name, parameters that are valid from birth, and a way to make a release."""
+"""The base class of techniques: a name, checked parameters, and a method that makes a release."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Technique(ABC):
     """A way to release data about people."""
 
     name: ClassVar[str]
-    """What it is called on the command line and in plans."""
+    """Its name on the command line and in plans."""
     files: ClassVar[Mapping[str, Callable[[Any, Path], Any]]] = {}
-    """The parameters that name files, each with a function that looks for them in a folder: the plan's."""
+    """The parameters that name files, each with a function that resolves them from a plan's folder."""
 
     worded: ClassVar[tuple[str, ...]] = ("on", "hierarchies", "levels", "matrix")
-    """The parameters that read words with separators by themselves, such as ``age+sex``."""
+    """The parameters that parse text with separators themselves, such as ``age+sex``."""
 
     @property
     def whole_records(self) -> bool:
-        """Does it treat several confidential attributes of a record as one: kept, hidden or moved together?"""
+        """True if several confidential attributes of a record are kept, hidden or moved together."""
         return False
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Technique(ABC):
 
     @property
     def random(self) -> bool:
-        """Does it draw at random? If not, one release stands for all replicates of a study."""
+        """True if it draws at random. If not, one release is used for all replicates of a study."""
         return True
 
     @property
@@ -57,7 +57,7 @@ class Technique(ABC):
 
     @property
     def content(self) -> str | None:
-        """A digest of what the notation only names, such as a file's content; None if it tells everything."""
+        """A hash of the files that the notation names; None if it names none."""
         return None
 
 
@@ -74,12 +74,12 @@ def written(value: object) -> object:
 
 
 def beside(name: Any, folder: Path) -> Any:
-    """A file's name as seen from ``folder``; what is not a text stays as it is."""
+    """A file's path resolved from ``folder``; anything but text is returned unchanged."""
     return str(folder / name) if isinstance(name, str) else name
 
 
 def generator(rng: Randomness) -> np.random.Generator:
-    """The random numbers that ``rng`` stands for."""
+    """``rng`` as a NumPy Generator."""
     seed = is_whole(rng) and rng >= 0
     if not (seed or rng is None or isinstance(rng, np.random.Generator)):
         raise InputError(f"rng is {rng!r}; give a NumPy Generator or a seed of 0 or more.")
@@ -126,7 +126,7 @@ def checked_columns(technique: str, on: Columns) -> Columns:
 
 
 def columns_of(technique: str, people: Microdata, on: Columns) -> tuple[str, ...]:
-    """The columns that ``on`` stands for: "confidential", "keys", "all", or columns by name (``age+sex`` in words)."""
+    """The columns that ``on`` selects: "confidential", "keys", "all", or columns by name (``age+sex`` in words)."""
     named = {
         "confidential": (people.confidential,),
         "keys": people.keys,

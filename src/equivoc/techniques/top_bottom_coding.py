@@ -1,4 +1,4 @@
-"""Top and bottom coding: numbers beyond a limit are shown as the limit."""
+"""Top and bottom coding: numbers beyond a limit are replaced by the limit."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from equivoc.techniques.technique import (
 
 @dataclass(frozen=True)
 class TopBottomCoding(Technique):
-    """Show numbers below ``low`` as low and numbers above ``high`` as high; the rest, and nulls, as they are.
+    """Show numbers below ``low`` as low and numbers above ``high`` as high; the rest, and nulls, unchanged.
 
-    The intruder knows the limits: behind ``high`` she sees every value of the domain that is at least high, all equally
-    likely; behind ``low`` likewise; any other number is true.
+    The intruder knows the limits: a released ``high`` may be every value of the domain that is at least high, equally
+    likely; ``low`` likewise; any other number is the true one.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 80, 90]}), confidential="pay")
@@ -62,7 +62,7 @@ class TopBottomCoding(Technique):
         return False
 
     def release(self, people: Microdata, rng: Randomness = None) -> CodedEnds:
-        """Cut the columns' ends off; nothing is random."""
+        """Replace numbers beyond the limits; nothing is random."""
         check_people("people", people)
         random = generator(rng)
         changed = {}
@@ -75,4 +75,4 @@ class TopBottomCoding(Technique):
 
 @dataclass(frozen=True, eq=False)
 class CodedEnds(LinkedRelease):
-    """The file with numbers beyond a limit shown as the limit, before an intruder who knows the limits."""
+    """The file with numbers beyond a limit replaced by the limit, with an intruder who knows the limits."""

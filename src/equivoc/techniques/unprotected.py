@@ -1,4 +1,4 @@
-"""The file published as it is: the upper baseline of every comparison."""
+"""The unprotected file: the baseline with the highest risk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from equivoc.techniques.technique import Randomness, Technique
 
 @dataclass(frozen=True)
 class Unprotected(Technique):
-    """Publish every record. An intruder is left with the distribution of values within the target's class.
+    """Publish every record. The posterior is the distribution of values within the target's class.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"sex": list("FFM"), "pay": [50, 107, 77]}), confidential="pay", keys=["sex"])
@@ -43,7 +43,7 @@ class Unprotected(Technique):
 
 @dataclass(frozen=True, eq=False)
 class PublishedFile(Release):
-    """The original file, for all to see."""
+    """The original file."""
 
     @property
     def table(self) -> Any:

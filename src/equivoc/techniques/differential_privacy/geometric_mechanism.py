@@ -1,4 +1,4 @@
-"""Two-sided geometric noise: from OpenDP where it is to be published, simulated and repeatable where it is measured.
+"""Two-sided geometric noise: from OpenDP for publication, simulated from a seed for measurement.
 
 P(noise = k) = (1 − α)/(1 + α) · α^|k| with α = exp(−1/scale), k any whole number (Ghosh, Roughgarden and Sundararajan,
 2009; OpenDP calls it the discrete Laplace). Noise of scale sensitivity/ε makes a whole number ε-differentially private.
@@ -18,7 +18,7 @@ from equivoc.techniques.technique import Randomness, generator
 LARGEST = 2**62
 """Noise is cut off here, far beyond any count."""
 AT_A_TIME = 2**20
-"""Numbers handed to OpenDP at once."""
+"""Numbers passed to OpenDP at once."""
 
 
 def check_epsilon(technique: str, epsilon: float) -> None:
@@ -31,8 +31,8 @@ def with_noise(numbers: NDArray[np.int64], *, scale: float, rng: Randomness) -> 
     """Each number plus noise of its own.
 
     ``rng=None`` draws from OpenDP, whose randomness is cryptographic and cannot be repeated: that is what may be
-    published. A seed or a Generator simulates the same distribution, to measure it: whoever knows the seed can take
-    the noise away again, so what it made must never be published.
+    published. A seed or a Generator simulates the same distribution, to measure it: anyone who knows the seed can
+    remove the noise, so never publish such a release.
 
     >>> with_noise(np.array([3, 5]), scale=1e-9, rng=0)
     array([3, 5])

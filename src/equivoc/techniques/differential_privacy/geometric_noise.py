@@ -22,12 +22,12 @@ class GeometricNoise(Technique):
 
     Any value of D could be any other, |D| − 1 ranks away: that is the sensitivity, whoever the person is. So for any
     two values d, d' and any released one c, P(c | d) ≤ e^ε · P(c | d'): ε-differential privacy of each person's value,
-    also against someone who knows all the others. That is a promise only if D was stated (``domain=…``): a D taken from
-    the data tells who is in it. Clamping looks at the noisy rank only and takes nothing away. Keys are published as
-    they are.
+    also against someone who knows all the others. This holds only if D was given (``domain=…``): a D taken from the
+    data depends on who is in it. Clamping uses only the noisy rank and costs no privacy. Keys are published
+    unchanged.
 
     Without ``rng`` the noise is OpenDP's, and the release may be published. With a seed or a Generator the same
-    distribution is simulated, repeatably, to be measured: never publish a seeded one.
+    distribution is simulated, for measuring only: never publish a seeded release.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 30]}), confidential="pay")
@@ -57,13 +57,13 @@ class GeometricNoise(Technique):
 
 @dataclass(frozen=True, eq=False)
 class PrivateValues(LinkedRelease):
-    """The file with each confidential value made differentially private, before an intruder who knows ε."""
+    """The file with each confidential value made differentially private, with an intruder who knows ε."""
 
     epsilon: float
 
     @property
     def privacy_budget(self) -> float | None:
-        """The ε of changing one person's value; None where the domain was not stated: see `notes`."""
+        """The ε for a change of one person's value; None if the domain was not given: see `notes`."""
         return self.epsilon if self.people.domain_given else None
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
@@ -71,7 +71,7 @@ class PrivateValues(LinkedRelease):
 
 
 def no_promise(confidential: str) -> str:
-    """Why noise over values that were read from the data promises no differential privacy."""
+    """The note that a domain taken from the data gives no differential privacy."""
     return (
         f"No differential privacy is promised: the domain of {confidential} was taken from the data, so which values "
         "can be released depends on who is in it. State it when reading the people (domain=…)."

@@ -32,14 +32,14 @@ class NoisyTable(Technique):
     The cells are the full cross product of levels, empty ones too: that a cell is empty is as private as any count.
     A person who joins or leaves changes one count by 1, so the table is ε-differentially private (add or remove one
     person; to change a person's value is both, 2ε), if the cells are stated and not taken from the data. Counts below 0
-    are published as they come: sums stay right on average, and clamping them would take nothing from the intruder.
+    are published unchanged: sums stay unbiased, and clamping them would not reduce the risk.
 
     The intruder takes each true count from 0 to the number of records as equally likely beforehand. For what she knows
     and a value d, p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all tables that
     could show these counts, each as likely as it would show them, the share with value d.
 
     Without ``rng`` the noise is OpenDP's, and the table may be published. With a seed or a Generator the same
-    distribution is simulated, repeatably, to be measured: never publish a seeded one.
+    distribution is simulated, for measuring only: never publish a seeded table.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"sex": list("FFM"), "pay": [10, 20, 20]}), confidential="pay", keys=["sex"])
@@ -100,14 +100,14 @@ def expected_counts(epsilon: float, most: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class NoisyCounts(Release):
-    """The differentially private counts by all keys and the confidential value, before an intruder who knows ε."""
+    """The differentially private counts by all keys and the confidential value, with an intruder who knows ε."""
 
     tabulated: ClassVar[bool] = True
     counts: NDArray[np.int64] = field(repr=False)
     """Levels of the first key × … × values: the noisy count of every cell."""
     epsilon: float
     promised: bool
-    """Are the cells stated, and not taken from the data?"""
+    """True if the cells are given, not taken from the data."""
 
     @property
     def privacy_budget(self) -> float | None:

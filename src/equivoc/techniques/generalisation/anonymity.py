@@ -1,4 +1,4 @@
-"""What techniques that aim at k-anonymity ask of k, of the file, and of its values."""
+"""Checks for techniques that reach k-anonymity: of k, the file, and its values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_enough(technique: str, k: int, people: Microdata) -> None:
 
 
 def check_no_star(technique: str, people: Microdata, key: str) -> None:
-    """InputError if the key itself has the value that is going to stand for any."""
+    """InputError if the key itself has the value ``*``, which means any value."""
     if STAR in people.levels(key):
         raise InputError(
             f"{technique}: key {key!r} has the value {STAR!r}, which is to stand for any value; rename it."

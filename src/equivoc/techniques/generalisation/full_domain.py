@@ -30,19 +30,19 @@ from equivoc.errors import InputError
 from equivoc.intruder.linkage.linkage_walk import Grouping, group
 
 LARGEST_LATTICE = 100_000
-"""Nodes: beyond this an exact search is refused."""
+"""The most nodes of an exact search."""
 DIGITS = 12
-"""Losses that agree to so many digits are equal."""
+"""Losses equal to this many digits count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """One node of the lattice, and what it does to the people."""
+    """One node of the lattice, with its loss and suppressed classes."""
 
     steps: tuple[int, ...]
     """The step of each key."""
     loss: float
-    """From 0, nothing lost, to 1, nothing left."""
+    """From 0 (nothing lost) to 1 (everything lost)."""
     discernibility: int
     """Σ |class|²; a suppressed record counts as much as the file is long."""
     suppressed: NDArray[np.bool_] = field(repr=False)
@@ -94,7 +94,7 @@ class Lattice:
 
     @property
     def finest(self) -> Counted:
-        """The node in which every key is as it is."""
+        """The node in which every key is unchanged."""
         return Counted((0,) * len(self.ladders), self.classes.key_codes, self.classes.sizes)
 
     def recoding(self, steps: Sequence[int], *, k: int) -> Recoding:

@@ -1,4 +1,4 @@
-"""Generalisation: keys are released as ranges or groups of values, in place of the values themselves."""
+"""Generalisation: key values are replaced by ranges or groups of values."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from equivoc.techniques.technique import Randomness, Technique
 
 @dataclass(frozen=True)
 class Generalisation(Technique):
-    """Release every key coarser than it is, the confidential value as it is; nothing is random.
+    """Replace key values by ranges or groups; the confidential value is unchanged; nothing is random.
 
     - ``k``: by Mondrian, ranges of levels such that at least k records agree in all keys.
     - ``k`` and ``hierarchies``: each key at one step of its hierarchy; of all combinations of steps that leave at
-      least k records in every class, the one that loses least. Up to the share ``suppress`` of the records may be
-      starred in all keys to get there.
-    - ``levels``, with ``hierarchies``: exactly these steps (0: as it is), whatever k comes of it.
+      least k records in every class, the one with the least loss. Up to the share ``suppress`` of the records may
+      be suppressed in all keys.
+    - ``levels``, with ``hierarchies``: exactly these steps (0: unchanged), with any resulting k.
 
     ``hierarchies`` maps a key to the width of its intervals (10, or nested widths ``(5, 10)``) or to a CSV file of
     rows ``value;group;larger group``, or is a folder with one such file per key. ``*`` is always on top; a key
-    without a hierarchy is as it is, or ``*``.
+    without a hierarchy is unchanged, or ``*``.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [23, 28, 31, 36], "sex": list("FMFF"), "pay": [10, 20, 30, 40]})
@@ -75,7 +75,7 @@ class Generalisation(Technique):
 
     @property
     def content(self) -> str | None:
-        """A digest of the hierarchies, by which a study notices that their files have changed."""
+        """A hash of the hierarchies, by which a study detects changes of their files."""
         return None if self.hierarchies is None else sha256(repr(self.hierarchies).encode()).hexdigest()
 
     @property
@@ -122,12 +122,12 @@ class Generalisation(Technique):
 
 @dataclass(frozen=True, eq=False)
 class GeneralisedRecords(LinkedRelease):
-    """The file with its keys in ranges or groups, before an intruder who knows which values each of them stands for."""
+    """The file with its keys in ranges or groups, with an intruder who knows the values of each."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecodedRecords(GeneralisedRecords):
-    """The file with each key at one level of its hierarchy, before an intruder who knows the hierarchies."""
+    """The file with each key at one level of its hierarchy, with an intruder who knows the hierarchies."""
 
     levels: Mapping[str, int]
     """The step of each key."""

@@ -1,4 +1,4 @@
-"""Mondrian: cut the people apart, key by key at the median, for as long as every part keeps k of them.
+"""Mondrian: split the people, key by key at the median, while every part keeps at least k of them.
 
 Strict multidimensional partitioning of LeFevre, DeWitt and Ramakrishnan, *Mondrian Multidimensional K-Anonymity*
 (ICDE 2006). Of a part, the key whose levels span the largest share of all its levels is cut first (the first such

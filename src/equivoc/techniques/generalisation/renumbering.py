@@ -1,4 +1,4 @@
-"""Columns of numbers that are shown as other numbers: the draw, how it is written, and what it tells."""
+"""Numeric columns released as other numbers (rounded, coded): the draw, its text, and its channel."""
 
 from __future__ import annotations
 

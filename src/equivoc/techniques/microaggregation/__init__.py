@@ -1,1 +1,1 @@
-"""Microaggregation: groups, averages, and what intruders make of the means."""
+"""Microaggregation: groups, means, and the intruders' channels."""

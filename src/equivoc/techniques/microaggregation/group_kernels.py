@@ -1,4 +1,4 @@
-"""Groups of at least k records that lose little: the compiled loops."""
+"""Groups of at least k records with a small loss: the compiled loops."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 

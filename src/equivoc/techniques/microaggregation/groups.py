@@ -1,4 +1,4 @@
-"""Which records are averaged together: groups of k to 2k − 1 that lose little, by one of three methods."""
+"""Forms the groups to average: k to 2k − 1 records with a small loss, by one of three methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sums of groups that do not overlap give away about their members."""
+"""The posterior of group members, given the sums of groups that do not overlap."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def order_channel(
     next group. So a group lies between its neighbours' means, and groups of equal means hold that mean only: equal
     pairs tell the same. With ``E_j(a, b)`` the number of tuples of group j's size and sum with least value a and
     greatest b, the weight of b as the end of groups 1 … j is ``F_j(b) = Σ_a E_j(a, b) · Σ_(b' ≤ a) F_(j−1)(b')``, and
-    from the top likewise. ``name`` is the attribute's, for the one complaint there is: too fine a grid.
+    from the top likewise. ``name`` is the attribute's, for the error about too fine a grid.
 
     >>> from equivoc.queries.even_grids import even_grid
     >>> pairs, once = np.array([2, 2]), np.array([1, 1])

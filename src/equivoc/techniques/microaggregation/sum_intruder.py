@@ -1,4 +1,4 @@
-"""What the sum of a group gives away about one of its members."""
+"""The posterior of a group member, given the group's sum."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sum_channel(
 
     ``sums`` are counted in steps above the least value, ``sizes`` are at least 1. With all values equally likely
     beforehand, ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l values add up to t.
-    ``name`` is the attribute's, for the one complaint there is: too fine a grid.
+    ``name`` is the attribute's, for the error about too fine a grid.
 
     >>> from equivoc.queries.even_grids import even_grid
     >>> sum_channel(even_grid([0, 1, 2]), np.array([2, 3]), np.array([1, 2]), name="pay").round(3)
@@ -44,7 +44,7 @@ def sum_channel(
 
 
 def too_fine(grid: EvenGrid, largest: int, *, name: str) -> InputError:
-    """The complaint about an attribute with too many steps for groups as large as these."""
+    """The error about an attribute with too many steps for groups of this size."""
     return InputError(
         f"microaggregation: {name!r} spans {grid.steps} steps of {grid.step:g}, too many to work out what the sums "
         f"of groups of {largest} give away: round it to a coarser grid (round_to, for the confidential column)."

@@ -1,4 +1,4 @@
-"""PRAM, post-randomisation: each value is replaced by another one with probabilities that everybody knows."""
+"""PRAM, post-randomisation: each value is replaced at random by a published matrix of probabilities."""
 
 from __future__ import annotations
 
@@ -134,4 +134,4 @@ def _drawn(
 
 @dataclass(frozen=True, eq=False)
 class RandomisedFile(LinkedRelease):
-    """The file with values replaced at random, before an intruder who knows the matrix of probabilities."""
+    """The file with values replaced at random, with an intruder who knows the matrix of probabilities."""

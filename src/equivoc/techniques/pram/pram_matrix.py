@@ -1,4 +1,4 @@
-"""A matrix of post-randomisation: from an array, a mapping, a file or words, checked, and as words again."""
+"""The PRAM matrix: reads it from an array, a mapping, a file or text, checks it, and writes it as text."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.report.facts import BINS
-from equivoc.report.plain import plain
+from equivoc.report.json_values import json_values
 from tests.report.reckoned import Sample, area, best_window, entropy, right_share
 
 KNOWN = ["age", "sex"]
@@ -227,7 +227,7 @@ def test_json_there_and_back(facts: dict[str, Any]) -> None:
 
 
 def test_what_json_cannot_hold_becomes_null() -> None:
-    told = plain({"a": [np.nan, np.inf, np.float32(0.5)], 2: np.array([1, 2]), "b": np.bool_(True)})
+    told = json_values({"a": [np.nan, np.inf, np.float32(0.5)], 2: np.array([1, 2]), "b": np.bool_(True)})
     assert told == {"a": [None, None, 0.5], "2": [1, 2], "b": True}
     assert json.loads(json.dumps(told, allow_nan=False)) == told
 

@@ -1,4 +1,4 @@
-"""The command line. Commands only wrap library calls; what they print a person can read, or ``--json`` a machine."""
+"""The command line. Commands only call the library; they print text, or JSON with ``--json``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> None:
     except InputError as mistake:
         _complain(with_option_names(str(mistake), sys.argv[1:]))
         raise SystemExit(2) from None
-    except BrokenPipeError:  # the reader of our output has left, as `| head` does
+    except BrokenPipeError:  # the reader closed our output, as `| head` does
         discard_output()
         raise SystemExit(0) from None
     except OSError as problem:
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _complain(sentence: str) -> None:
-    """Print it on one line, with a full stop; of a very long one, such as a list of all columns, both ends."""
+    """Print the message on one line, with a full stop; a very long one is shortened in the middle."""
     told = printable(sentence)
     if len(told) > LONGEST_SENTENCE:
         told = f"{told[: LONGEST_SENTENCE // 2]} … {told[-LONGEST_SENTENCE // 2 :]}"

@@ -1,4 +1,4 @@
-"""``equivoc assess``: the risk that a technique leaves to an intruder with given knowledge."""
+"""``equivoc assess``: the disclosure risk of a technique for an intruder with given knowledge."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def assess(
     with waiting("assessing"):
         result = options.assessment()
         units = attribute_units(options.unit, result.people.attributes)
-        # Computed here, where the terminal says that it is at work.
+        # Computed here, while the terminal shows the elapsed time.
         told = one_or_several_facts(result, units, record_values=record_values) if as_json else result.summary
         if out is not None:
             check_outputs(written, inputs=options.inputs(), folder=out)
@@ -74,7 +74,7 @@ def _outputs(folder: Path, file_format: str, attributes: list[str]) -> list[Path
 def _write(
     result: Assessment | SeveralAssessments, folder: Path, file_format: str, *, escape: bool
 ) -> list[Path]:
-    """Classes and records, which are about single persons, for the owner's eyes only; the pictures for anyone's."""
+    """Write classes and records, which are about single persons, readable by their owner only; charts for anyone."""
     new_folder(folder)
     results = result.attributes
     outputs = _outputs(folder, file_format, list(results))

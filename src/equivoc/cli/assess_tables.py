@@ -1,4 +1,4 @@
-"""What ``equivoc assess`` prints for people to read."""
+"""The text output of ``equivoc assess``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What options say about confidential attributes: their kinds, and the tolerances and the unit of each."""
+"""Options about confidential attributes: their kinds, tolerances and units."""
 
 from __future__ import annotations
 

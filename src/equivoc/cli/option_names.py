@@ -1,4 +1,4 @@
-"""Messages of the library, with its arguments named as options of the command at hand."""
+"""Rewrites the library's messages: argument names become options of the command."""
 
 from __future__ import annotations
 

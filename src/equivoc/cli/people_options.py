@@ -1,4 +1,4 @@
-"""The options by which commands are told about a file of people and what was released of it."""
+"""The options for a file of people and its release, shared by the commands."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class ReleaseOptions:
         """The people; or others, in a file of the same columns."""
         from equivoc.data.microdata import read
 
-        if self.known is not None:  # a mistake in the words is told before a file is read
+        if self.known is not None:  # an error in the options is reported before a file is read
             names("--known", self.known)
         domain = None if self.domain is None or control is not None else domain_values(self.domain)
         return read(
@@ -157,7 +157,7 @@ class ReleaseOptions:
 
 @dataclass(frozen=True)
 class AssessmentOptions(ReleaseOptions):
-    """All that an assessment is told."""
+    """The options of an assessment."""
 
     eps: Annotated[
         str | None,
@@ -184,7 +184,7 @@ class AssessmentOptions(ReleaseOptions):
         return super().inputs() if self.control is None else [*super().inputs(), self.control]
 
     def assessment(self) -> Assessment | SeveralAssessments:
-        """The assessment of one attribute, or of several; a mistake in the words is told before a file is read."""
+        """The assessment of one attribute, or of several; an error in the options is reported before a file is read."""
         from equivoc.assessment.assessment import assess
 
         chosen = self.chosen()

@@ -1,4 +1,4 @@
-"""``equivoc report``: one page to hand over."""
+"""``equivoc report``: the HTML report."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A result to hand over: facts, then figures, then the page."""
+"""The report of a result: facts, their wording, and the HTML page."""

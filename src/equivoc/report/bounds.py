@@ -1,4 +1,4 @@
-"""The range of the confidential attribute as it may be handed over: never one person's value."""
+"""The range of the confidential attribute for publication: never one person's value."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DIGITS = 2
 
 
 class Bounds(NamedTuple):
-    """Where the values lie, as far as it may be told."""
+    """The range of the values that may be shown."""
 
     low: float
     high: float
     exact: bool
-    """Are these the ends of the domain? If not, they are rounded percentiles."""
+    """True if these are the ends of the domain; otherwise they are rounded percentiles."""
 
 
 def shown_bounds(people: Microdata) -> Bounds | None:
@@ -45,7 +45,7 @@ def shown_bounds(people: Microdata) -> Bounds | None:
 
 
 def tells_no_value(attribute: Attribute, bounds: Bounds | None) -> bool:
-    """Do distances in the domain tell no person's value: of categories, or where the ends of the domain are told?"""
+    """True if distances in the domain disclose no person's value: categories, or the ends of the domain are shown."""
     return not attribute.numeric or (bounds is not None and bounds.exact)
 
 

@@ -1,7 +1,7 @@
 """The facts of a result: a plain dict, ready for JSON, from which figures and page are made.
 
-No fact tells a value of one record. The range of values is told as `equivoc.report.bounds` allows. Classes of fewer
-than three people are counted, but their key values withheld, unless asked for with ``record_values=True``.
+No fact discloses a value of one record. The range of values is shown as `equivoc.report.bounds` allows. Classes of
+fewer than three people are counted, but their key values withheld, unless asked for with ``record_values=True``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from equivoc.assessment.by_knowledge import risk_by_knowledge
 from equivoc.attributes.words import closeness, domain_size, level_names, measured_in
 from equivoc.report import wording
 from equivoc.report.bounds import Bounds, shown_bounds, tells_no_value
-from equivoc.report.plain import plain
+from equivoc.report.json_values import json_values
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.shown_summary import shown_summary
 from equivoc.version import __version__
@@ -44,13 +44,13 @@ def assessment_facts(
     date: str | None = None,
     budget: bool = False,
 ) -> dict[str, Any]:
-    """All that the report of an assessment says.
+    """The facts of the report of an assessment.
 
     ``unit`` is the confidential attribute's, such as "K" or "cents". ``record_values`` names the riskiest classes
     however small they are. ``date`` is printed as given; without it, the same result gives the same bytes. ``budget``
-    adds what a privacy budget would buy; where the release is differentially private it is there anyway.
+    adds the figures of privacy budgets; for a differentially private release they are always included.
     """
-    subsets = result.subsets  # before the summary, which then need not measure any of them again
+    subsets = result.subsets  # before the summary, so that it does not measure them again
     people, summary = result.people, result.summary
     name, attribute = people.confidential, people.attribute
     unit = unit or attribute.unit
@@ -119,12 +119,12 @@ def assessment_facts(
         "seed": result.seed,
         "date": date,
     }
-    told: dict[str, Any] = plain(facts)
+    told: dict[str, Any] = json_values(facts)
     return told
 
 
 def versions() -> dict[str, str]:
-    """What computed the figures."""
+    """The versions of the software that computed the figures."""
     return {"equivoc": __version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
@@ -203,13 +203,13 @@ def _hits(result: Assessment, unit: str) -> list[dict[str, Any]]:
 
 
 def _estimates(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """How many areas are estimates and how far off they may be; None where all are exact or certified."""
+    """How many areas are estimates, and a bound of their error; None if all are exact or certified."""
     told = summary["estimates"]
     return None if told is None else {**told, "sentence": wording.estimates_sentence(told)}
 
 
 def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any] | None:
-    """How near the truth she is for people who were not in the data, beside those who were; None without them."""
+    """True hits, truth and surprise for the control group and the people in the data; None without a control group."""
     if "control" not in summary:
         return None
     control = summary["control"]
@@ -268,7 +268,7 @@ def _reach(widest: float, bounds: Bounds | None) -> float:
 
 
 def _exposure(result: Assessment, eps: float) -> dict[str, Any]:
-    """How H0 and the hit rate are spread over people: histograms, and those worst off."""
+    """The distributions of H0 and the hit rate over people: histograms, and the people at the highest risk."""
     sizes, h0, hit = result.figures.sizes, result.figures.h0, result.figures.hit[eps]
     top = max(float(np.log2(len(result.people.values))), float(h0.max()), CERTAIN)
     return {
@@ -292,7 +292,7 @@ def _histogram(figures: Floats, sizes: NDArray[np.int64], top: float) -> list[di
 
 
 def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """Each known key's bits and share, the largest first; None where they were not computed."""
+    """Each known key's bits and share, the largest first; None if they were not computed."""
     if "contributions" not in summary:
         return None
     bits = summary["contributions"]
@@ -304,7 +304,7 @@ def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _is_private(result: Assessment) -> bool:
-    """Is the release differentially private, and can its attribute be budgeted?"""
+    """True if the release is differentially private and `budget` applies to its attribute."""
     return result.release.privacy_budget is not None and can_be_budgeted(result.people)
 
 

@@ -1,4 +1,4 @@
-"""Results as notebooks show them: a small table."""
+"""The display of results in notebooks: a small table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equivoc.number_format import figure, probability
 
 
 def notebook_summary(result: Any) -> str:
-    """A small HTML table; whatever the data hold is escaped."""
+    """A small HTML table with escaped values."""
     return _assessment(result) if isinstance(result, Assessment) else _study(result)
 
 

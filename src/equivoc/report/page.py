@@ -1,7 +1,7 @@
-"""The page: facts and figures in one HTML file that needs nothing else and asks nobody for anything.
+"""The page: facts and charts in one self-contained HTML file.
 
-Its policy (Content-Security-Policy) names the two scripts by their hashes and allows nothing from outside, so whatever
-a table holds can neither run nor be sent anywhere.
+Its policy (Content-Security-Policy) names the two scripts by their hashes and allows nothing from outside, so nothing
+in a table can run or be sent anywhere.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def write_report(
 ) -> Path:
     """Write the report of an assessment (with a ``study`` beside it, if given) or of a study.
 
-    The file is there whole or not at all; the same result gives the same bytes unless a ``date`` is given.
+    The file is written completely or not at all; the same result gives the same bytes unless a ``date`` is given.
     """
     if isinstance(result, Assessment) and isinstance(path, (str, os.PathLike)):
         groups = (result.people, result.control)
@@ -104,7 +104,7 @@ def write_reports(
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:
-    """Write the page whole or not at all; InputError says why it cannot be written."""
+    """Write the page completely or not at all; InputError if that fails."""
     path = Path(path)
     with replacing(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
@@ -136,7 +136,7 @@ def render(
 
 
 def _policy(scripts: list[str]) -> str:
-    """Nothing from anywhere, and of scripts these alone."""
+    """The policy: no external content, and only these scripts."""
     named = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
@@ -171,12 +171,12 @@ def _percent(share: float | None) -> str:
 
 
 def _figure(value: Any) -> str:
-    """A table's entry: a number with as many digits as tell something, anything else as it is."""
+    """A table's entry: a formatted number, anything else unchanged."""
     return "–" if value is None else figure(value) if isinstance(value, float) else str(value)
 
 
 def _inert_json(fact: Any) -> Markup:
-    """JSON that cannot end the script element it stands in."""
+    """JSON that is safe inside a script element."""
     text = json.dumps(fact, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -191,7 +191,7 @@ def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 
 def _picture(spec: dict[str, Any]) -> str:
-    """The chart as a still picture, for readers without scripts."""
+    """The chart as a static image, for readers without scripts."""
     svg = vl_convert.vegalite_to_svg({**spec, "background": "white"}, vl_version=_vega_lite())
     # Clips are numbered on through the process; anew for each picture, the same facts give the same bytes.
     numbers: dict[str, str] = {}

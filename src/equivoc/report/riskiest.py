@@ -1,4 +1,4 @@
-"""The riskiest classes, as they may be shown: those of one or two people are counted, not named."""
+"""The riskiest classes for publication: classes of one or two people are counted, not named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of several confidential attributes: each one's own, and what holds for all of them together."""
+"""The facts of several confidential attributes: the facts of each, and of all combined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equivoc.models.phrases import listed
 from equivoc.number_format import figure as in_digits
 from equivoc.number_format import probability
 from equivoc.report.facts import assessment_facts
-from equivoc.report.plain import plain
+from equivoc.report.json_values import json_values
 
 if TYPE_CHECKING:
     from equivoc.assessment.several import SeveralAssessments
@@ -32,7 +32,7 @@ def several_facts(
         },
         "together": together_facts(result, units),
     }
-    told: dict[str, Any] = plain(facts)
+    told: dict[str, Any] = json_values(facts)
     return told
 
 

@@ -1,4 +1,4 @@
-"""The summary of an assessment as it may be handed over: the least and the greatest person's values are not in it."""
+"""The summary of an assessment for publication: without the smallest and largest person's values."""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 from equivoc.models.phrases import listed
 from equivoc.report.facts import versions
-from equivoc.report.plain import plain
+from equivoc.report.json_values import json_values
 
 
 class StudyResult(Protocol):
-    """What the report needs of a study."""
+    """The attributes of a study that the report uses."""
 
     @property
     def frame(self) -> Any:
@@ -33,19 +33,19 @@ COLUMNS = {
     "h0_record": "H0, bits, per person",
     "area_record": "area, per person",
 }
-"""What the table's columns are called on the page; others keep their names."""
+"""Names of the table's columns on the page; others keep their names."""
 
 
 def study_facts(
     result: StudyResult, *, unit: str = "", title: str | None = None, date: str | None = None
 ) -> dict[str, Any]:
-    """All that the report of a study says."""
+    """The facts of the report of a study."""
     frame, summary = result.frame, result.summary()
-    # What names a cell may have become the index of a frame of averages.
+    # The columns that identify a cell may be the index of a frame of averages.
     if any(name is not None for name in summary.index.names):
         summary = summary.reset_index()
     techniques = list(dict.fromkeys(frame["technique"].tolist()))
-    told: dict[str, Any] = plain(
+    told: dict[str, Any] = json_values(
         {
             "kind": "study",
             "title": title or f"Disclosure risk of {listed(techniques)} compared",

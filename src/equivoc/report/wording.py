@@ -1,4 +1,4 @@
-"""What the figures say, in plain words."""
+"""The sentences of the report about its figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equivoc.number_format import amount, bits, counted, figure, probability
 from equivoc.report.bounds import Bounds
 
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
-"""By how much the area falls, and what that is called: below a quarter little, from a half on most."""
+"""The word for the drop of the area: "little" below a quarter, "most" from a half on."""
 
 CONTROL, MEAN_ENTROPY, HIT_RATE = "Control group", "Mean entropy", "Hit rate V(ε)"
 METHODS = (
@@ -125,7 +125,7 @@ def beside_sentence(hit: dict[str, Any]) -> str:
 
 
 def control_sentence(records: int, people: float, control: float) -> str:
-    """What is learnt about those in the data beyond what is learnt about anyone.
+    """The sentence about the difference between the people in the data and the control group.
 
     >>> control_sentence(100, 1.5, 2.0)
     'The true value surprises her by 1.5 bits for those in the data and by 2 bits for 100 people who were not in \
@@ -143,7 +143,7 @@ def verdict_words(given_away: float) -> str:
 
 
 def headline(words: str, certain: int, records: int) -> str:
-    """The answer in one line: the average person, and those worst off.
+    """The result in one line: the average person, and the people at the highest risk.
 
     >>> headline("little", 2, 100)
     'On average little is given away, but of 2 people (2.0%) the intruder is certain.'
@@ -163,7 +163,7 @@ def verdict_sentence(left: float, left_unprotected: float) -> str:
 
 
 def domain_words(many: str, bounds: Bounds | None, unit: str) -> str:
-    """How many values there are, and where they lie.
+    """The number of values, and their range.
 
     >>> domain_words("25 values", Bounds(10, 250, exact=True), "K"), domain_words("5 categories", None, "")
     ('25 values from 10K to 250K', '5 categories')

@@ -1,4 +1,4 @@
-"""Facts in the types that JSON has."""
+"""Converts facts to the types of JSON."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 
-def plain(fact: Any) -> Any:
-    """The fact with str keys, lists, and numbers that JSON can hold: what is not finite becomes None.
+def json_values(fact: Any) -> Any:
+    """The value with str keys, lists, and finite numbers; numbers that are not finite become None.
 
-    >>> plain({1.5: (float("nan"), np.float64(2), np.int64(3), None)})
+    >>> json_values({1.5: (float("nan"), np.float64(2), np.int64(3), None)})
     {'1.5': [None, 2.0, 3, None]}
     """
     if fact is None or isinstance(fact, (str, bool)):
         return fact
     if isinstance(fact, Mapping):
-        return {str(key): plain(value) for key, value in fact.items()}
+        return {str(key): json_values(value) for key, value in fact.items()}
     if isinstance(fact, np.ndarray):
-        return plain(fact.tolist())
+        return json_values(fact.tolist())
     if isinstance(fact, np.generic):
-        return plain(fact.item())
+        return json_values(fact.item())
     if isinstance(fact, (list, tuple)):
-        return [plain(item) for item in fact]
+        return [json_values(item) for item in fact]
     if isinstance(fact, int):
         return int(fact)
     if isinstance(fact, float):

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.identification import (
+from equivoc.models.of_file.identification import (
     IdentificationRisk,
     MarketerRisk,
     journalist_risk,
     marketer_risk,
     prosecutor_risk,
 )
-from equivoc.models.presence_bounds import DeltaPresence, delta_presence
+from equivoc.models.of_file.presence_bounds import DeltaPresence, delta_presence
 from tests.models.tables import Rows, households, microdata, tables
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.models import release_measures
+from equivoc.models.of_release import release_measures
 from tests.models.released import KEYS, Record, given, microdata
 
 MODELS = eq.models

@@ -12,7 +12,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.models.released_table import crossing, released_table
+from equivoc.models.of_release.released_table import crossing, released_table
 from tests.models.released import Given
 
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
-from equivoc.models.file_measures import Measure, compared_measures, file_measures
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.oganian_trottini import CERTAIN, decreasing, reciprocal, trottini_fienberg
+from equivoc.models.of_file.file_measures import Measure, compared_measures, file_measures
+from equivoc.models.of_release.oganian_trottini import CERTAIN, decreasing, reciprocal, trottini_fienberg
+from equivoc.models.of_release.release_measures import release_measures
 from equivoc.models.phrases import listed, part
-from equivoc.models.release_measures import release_measures
 from equivoc.number_format import bits, figure
 
 Floats = NDArray[np.float64]

@@ -9,14 +9,14 @@ import numpy as np
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.models.anonymity import alpha_k_anonymity
-from equivoc.models.closeness import t_closeness
-from equivoc.models.diversity import l_diversity
-from equivoc.models.identification import journalist_risk, marketer_risk, prosecutor_risk
+from equivoc.models.of_file.anonymity import alpha_k_anonymity
+from equivoc.models.of_file.closeness import t_closeness
+from equivoc.models.of_file.diversity import l_diversity
+from equivoc.models.of_file.identification import journalist_risk, marketer_risk, prosecutor_risk
+from equivoc.models.of_file.presence_bounds import delta_presence
+from equivoc.models.of_file.suda_scores import suda
+from equivoc.models.of_file.survey_risk import individual_risk
 from equivoc.models.phrases import listed, part
-from equivoc.models.presence_bounds import delta_presence
-from equivoc.models.suda_scores import suda
-from equivoc.models.survey_risk import individual_risk
 from equivoc.number_format import figure
 
 RECURSIVE_C = 3

@@ -10,7 +10,7 @@ import numpy as np
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.released_table import Crossing, crossing, released_table
+from equivoc.models.of_release.released_table import Crossing, crossing, released_table
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from equivoc.data.reading.columns import fixed
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.released_table import Crossing, crossing, released_table
+from equivoc.models.of_release.released_table import Crossing, crossing, released_table
 
 Floats = NDArray[np.float64]
 _SIZES = np.arange(1, 6)

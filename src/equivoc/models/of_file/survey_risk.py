@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.population import weighted
+from equivoc.models.of_file.population import weighted
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.released_table import ReleasedTable, released_table
+from equivoc.models.of_release.released_table import ReleasedTable, released_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ import numpy as np
 from equivoc.arguments import checked_number
 from equivoc.data.microdata import Microdata
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.population import FILE, behind
+from equivoc.models.of_file.population import FILE, behind
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from equivoc.data.microdata import Microdata
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.population import counted
+from equivoc.models.of_file.population import counted
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def suda(
     >>> found.score, found.smallest_msu, found.by_key
     (array([0., 0., 1., 1.]), array([0, 0, 2, 1]), {'age': 1.0, 'sex': 0.5})
     """
-    from equivoc.models.suda_kernels import add_uniques
+    from equivoc.models.of_file.suda_kernels import add_uniques
 
     classes = known_classes(people, known)
     keys = len(classes.known)
@@ -180,7 +180,7 @@ def _minimal_uniques(classes: Classes, most: int) -> Iterator[tuple[Ints, Ints]]
     A class that is unique on some keys is unique on every superset: it has no further minimal unique there, and equals
     no other class. So it is left out of the search of larger subsets.
     """
-    from equivoc.models import suda_kernels as kernels
+    from equivoc.models.of_file import suda_kernels as kernels
 
     keys = len(classes.known)
     radices = np.array([len(classes.people.levels(name)) for name in classes.known], np.int64)

@@ -12,12 +12,12 @@ from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.file_measures import Measure, class_size, file_measures, outsiders
+from equivoc.models.of_file.file_measures import Measure, class_size, file_measures, outsiders
+from equivoc.models.of_release.released_table import Crossing, ReleasedTable, crossing, table_if_any
+from equivoc.models.of_release.skinner_elliot_theta import theta_of
+from equivoc.models.of_release.spruill_share import NORMS, neighbourhood
+from equivoc.models.of_release.truta_risk import identified
 from equivoc.models.phrases import part
-from equivoc.models.released_table import Crossing, ReleasedTable, crossing, table_if_any
-from equivoc.models.skinner_elliot_theta import theta_of
-from equivoc.models.spruill_share import NORMS, neighbourhood
-from equivoc.models.truta_risk import identified
 from equivoc.number_format import figure
 
 MOST_LINKED = 200_000

@@ -29,7 +29,7 @@ DOMAINS = {
 }  # fmt: skip
 PER_OPTION: dict[str, dict[str, str]] = {
     "--confidential": {
-        "empty": "", "space": " ", "unknown": "salary", "by-case": "PAY", "also-key": "age", "two": "pay,w",
+        "empty": "", "space": " ", "unknown": "salary", "by-case": "PAY", "also-key": "age", "twice": "pay,pay",
         "newline": "pa\ny", "escape": "\x1b[2J", "markup": "[/bold]", "not-utf-8": "pa\udce9", "quote": 'pay"',
         "long": "x" * 100_000,
     },
@@ -56,6 +56,17 @@ PER_OPTION: dict[str, dict[str, str]] = {
         "semicolon": "5;10", "beyond-double": "1e400", "5000-digits": LONG, "minus-infinite": "5,-inf",
     },
     "--format": {"empty": "", "unknown": "xlsx", "by-case": "CSV ", "two": "csv,parquet"},
+    "--prior": {"empty": "", "unknown": "everyone", "by-case": "Marginal", "numbers": "0.5,0.5"},
+    "--tolerance": {"empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "1": "1"},
+    "--hierarchy": {
+        "empty": "", "no-name": "people.csv", "no-file": "pay=", "missing": "pay=missing.csv", "folder": "pay=.",
+        "not-confidential": "age=people.csv", "not-a-hierarchy": "pay=people.csv", "device": "pay=/dev/zero",
+    },
+    "--ordered": {
+        "empty": "", "no-name": "mild,severe", "no-levels": "pay=", "twice": "pay=10,10", "lacks-a-value": "pay=10,20",
+        "not-confidential": "age=1,2", "escape": "pay=\x1b[2J",
+    },
+    "--categories": {"empty": "", "unknown": "zip", "not-confidential": "age", "comma": ","},
 }  # fmt: skip
 DOUBTFUL: dict[str, dict[str, str]] = {
     "--keys": {"empty-part": "age,,sex", "spaces": " age , sex "},
@@ -80,9 +91,9 @@ DOUBTFUL: dict[str, dict[str, str]] = {
     "--date": {"no-date": "soon", "empty": "", "not-utf-8": "\udce9"},
 }
 OF_COMMAND = {
-    "assess": {"--eps", "--format"},
+    "assess": {"--eps", "--format", "--prior", "--tolerance"},
     "measures": set(),
-    "report": {"--eps", "--unit", "--title", "--date"},
+    "report": {"--eps", "--unit", "--title", "--date", "--prior", "--tolerance"},
 }
 SHARED = {
     "--confidential",
@@ -93,6 +104,9 @@ SHARED = {
     "--round-to",
     "--weights",
     "--matching",
+    "--hierarchy",
+    "--ordered",
+    "--categories",
 }
 BAD_WEIGHTS = {
     "negative": ["-1"], "text": ["x"], "missing": [""], "nan": ["nan"], "infinite": ["inf"], "all-0": ["0"] * 24,

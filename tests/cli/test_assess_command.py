@@ -163,3 +163,20 @@ def test_files_that_hold_nobody(
     told = capsys.readouterr().err
     assert sentence in told
     assert told.count("\n") == 1
+
+
+def test_the_truth_and_the_prior_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("town,pay\n" + "a,1\n" * 3 + "b,2\nb,3\n" * 2, encoding="utf-8")
+    words = [path, "--confidential", "pay", "--keys", "town"]
+    assert run(monkeypatch, "assess", *words, "--prior", "marginal") == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "She is certain of 3 people and right, and certain of 0 people and wrong." in printed
+    assert (
+        "The true values surprise her by 0.5714 bits on average, and by 1.557 bits without the release"
+        in printed
+    )
+    assert run(monkeypatch, "assess", *words, "--prior", "everyone") == 2
+    assert "--prior everyone: choose marginal or uniform." in capsys.readouterr().err

@@ -14,7 +14,7 @@ from equivoc.cli.terminal import Terminal
 from equivoc.number_format import bits, counted, figure, probability
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.several_facts import together_facts, together_value
-from equivoc.report.wording import estimates_sentence
+from equivoc.report.wording import estimates_sentence, truth_sentence
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -71,6 +71,7 @@ def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_val
     if summary.get("contributions"):
         _contributions(terminal, summary["contributions"])
     _sentences(terminal, result, unit)
+    terminal.say(truth_sentence(summary["truth"]))
 
 
 def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:

@@ -36,6 +36,10 @@ EscapeOption = Annotated[
 ]
 
 
+PRIORS = ("marginal", "uniform")
+"""What ``--prior`` can say."""
+
+
 @dataclass(frozen=True)
 class ReleaseOptions:
     """A file of people, and what was released of it, as the options of a command describe them."""
@@ -173,6 +177,13 @@ class AssessmentOptions(ReleaseOptions):
             "estimated."
         ),
     ] = None
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            help="What the intruder expects before the release: marginal (the distribution of the confidential "
+            "attribute) or uniform; each technique's own unless given."
+        ),
+    ] = None
     control: Annotated[
         Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
     ] = None
@@ -187,6 +198,8 @@ class AssessmentOptions(ReleaseOptions):
         """The assessment of one attribute, or of several; an error in the options is reported before a file is read."""
         from equivoc.assessment.assessment import assess
 
+        if self.prior not in (None, *PRIORS):
+            raise InputError(f"--prior {self.prior}: choose {' or '.join(PRIORS)}.")
         chosen = self.chosen()
         tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()
@@ -197,6 +210,7 @@ class AssessmentOptions(ReleaseOptions):
             known=self.asked(people),
             seed=self.seed,
             eps=tolerances,
+            prior=self.prior,
             control=others,
             tolerance=self.tolerance,
         )

@@ -138,6 +138,23 @@ it: 0.5 bits are learnt about those in the data beyond what is learnt about anyo
     )
 
 
+def truth_sentence(truth: dict[str, Any]) -> str:
+    """Her beliefs held against the people's true values, at ε = 0 or the least tolerance there is.
+
+    >>> truth_sentence({"surprise": {0.0: 1.966}, "prior_surprise": {0.0: 4.104}, "gain": 2.137, "certain_right": 337,
+    ...     "certain_wrong": 0})
+    'The true values surprise her by 1.966 bits on average, and by 4.104 bits without the release: it tells her 2.137 \
+bits of truth per person. She is certain of 337 people and right, and certain of 0 people and wrong.'
+    """
+    eps = min(truth["surprise"])
+    return (
+        f"The true values surprise her by {bits(truth['surprise'][eps])} on average, and by "
+        f"{bits(truth['prior_surprise'][eps])} without the release: it tells her {bits(truth['gain'])} of truth per "
+        f"person. She is certain of {counted(truth['certain_right'], 'person')} and right, and certain of "
+        f"{counted(truth['certain_wrong'], 'person')} and wrong."
+    )
+
+
 def verdict_words(given_away: float) -> str:
     return next(words for below, words in VERDICTS if given_away < below)
 

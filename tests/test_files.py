@@ -13,7 +13,7 @@ import pytest
 
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
-from equivoc.files import check_outputs, replacing
+from equivoc.files import check_outputs, replacing, writing_into
 
 
 def same_name(folder: Path) -> Path:
@@ -155,3 +155,17 @@ def test_texts_that_look_like_formulas_are_escaped(tmp_path: Path) -> None:
     write_csv(frame, tmp_path / "b.csv", escape=False)
     as_it_is = pd.read_csv(tmp_path / "b.csv", keep_default_na=False, dtype=str)
     assert as_it_is["=key"].tolist() == texts
+
+
+def test_a_new_folder_that_stays_empty_is_removed_again_and_one_that_was_there_stays(tmp_path: Path) -> None:
+    new, there = tmp_path / "new", tmp_path / "there"
+    there.mkdir()
+    for folder in (new, there):
+        with pytest.raises(InputError, match="no room"), writing_into(folder):
+            raise InputError("no room")
+    assert not new.exists()
+    assert there.is_dir()
+    with pytest.raises(InputError, match="no room"), writing_into(new):
+        (new / "first").write_text("written before", encoding="utf-8")
+        raise InputError("no room")
+    assert (new / "first").exists()

@@ -7,7 +7,7 @@ import secrets
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from equivoc.errors import InputError
@@ -80,6 +80,20 @@ def new_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"{folder} cannot be created as a folder: {problem.strerror}.") from None
+
+
+@contextmanager
+def writing_into(folder: Path) -> Iterator[None]:
+    """Create the folder for what is written inside; if that fails, a new folder that stayed empty is removed."""
+    new = not folder.is_dir()
+    new_folder(folder)
+    try:
+        yield
+    except (InputError, OSError):
+        if new:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
+        raise
 
 
 @contextmanager

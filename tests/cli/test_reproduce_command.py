@@ -88,3 +88,16 @@ def test_a_census_file_without_the_columns_is_refused(
     assert left.value.code == 2
     assert "WAGP" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+def test_too_few_people_for_the_largest_query_are_refused_before_anything_is_written(
+    pums: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "few"
+    words = ["equivoc", "reproduce", "--pums", str(pums), "--records", "10", "--out", str(out)]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "the paper's largest query sums 32" in capsys.readouterr().err
+    assert not out.exists()

@@ -14,7 +14,7 @@ from equivoc.cli.people_options import AssessmentOptions, EscapeOption, with_opt
 from equivoc.cli.waiting import waiting
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
-from equivoc.files import check_outputs, new_folder, one_each, replacing
+from equivoc.files import check_outputs, one_each, replacing, writing_into
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -75,20 +75,20 @@ def _write(
     result: Assessment | SeveralAssessments, folder: Path, file_format: str, *, escape: bool
 ) -> list[Path]:
     """Write classes and records, which are about single persons, readable by their owner only; charts for anyone."""
-    new_folder(folder)
     results = result.attributes
     outputs = _outputs(folder, file_format, list(results))
     tables, pictures = outputs[: len(results) + 1], outputs[len(results) + 1 :]
     frames = [*(each.classes for each in results.values()), result.records]
-    for path, frame in zip(tables, frames, strict=True):
-        if path.suffix == ".csv":
-            write_csv(frame, path, escape=escape, private=True)
-        else:
-            with replacing(path, private=True) as temporary:
-                frame.to_parquet(temporary, index=False)
-    drawn = []
-    for path, each in zip(pictures, results.values(), strict=True):
-        if each.known and "contributions" in each.summary:
-            save_chart(each.plot_contributions(), path)
-            drawn.append(path)
+    with writing_into(folder):
+        for path, frame in zip(tables, frames, strict=True):
+            if path.suffix == ".csv":
+                write_csv(frame, path, escape=escape, private=True)
+            else:
+                with replacing(path, private=True) as temporary:
+                    frame.to_parquet(temporary, index=False)
+        drawn = []
+        for path, each in zip(pictures, results.values(), strict=True):
+            if each.known and "contributions" in each.summary:
+                save_chart(each.plot_contributions(), path)
+                drawn.append(path)
     return [*tables, *drawn]

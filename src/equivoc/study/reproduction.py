@@ -14,6 +14,7 @@ from equivoc.charts.drawing import drawable
 from equivoc.data.microdata import Microdata
 from equivoc.datasets import people as shipped_people
 from equivoc.datasets import read_pums
+from equivoc.errors import InputError
 from equivoc.study.study import Study
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.query_restriction import QueryRestriction
@@ -40,6 +41,10 @@ def experiment_people(pums: Path | None, *, records: int, seed: int) -> Microdat
 
 def experiment(people: Microdata, *, replicates: int, seed: int) -> Study:
     """The whole study: 16 techniques with their parameters."""
+    if len(people) < max(QUERY_SIZES):
+        raise InputError(
+            f"there are {len(people)} people, and the paper's largest query sums {max(QUERY_SIZES)}: draw more records."
+        )
     techniques = [
         *(Sampling(fraction=f) for f in FRACTIONS),
         *(QueryRestriction(size=q) for q in QUERY_SIZES),

@@ -157,15 +157,21 @@ def test_texts_that_look_like_formulas_are_escaped(tmp_path: Path) -> None:
     assert as_it_is["=key"].tolist() == texts
 
 
+def _fail_to_write(folder: Path, *, first: bool) -> None:
+    with writing_into(folder):
+        if first:
+            (folder / "first").write_text("written before", encoding="utf-8")
+        raise InputError("no room")
+
+
 def test_a_new_folder_that_stays_empty_is_removed_again_and_one_that_was_there_stays(tmp_path: Path) -> None:
     new, there = tmp_path / "new", tmp_path / "there"
     there.mkdir()
     for folder in (new, there):
-        with pytest.raises(InputError, match="no room"), writing_into(folder):
-            raise InputError("no room")
+        with pytest.raises(InputError, match="no room"):
+            _fail_to_write(folder, first=False)
     assert not new.exists()
     assert there.is_dir()
-    with pytest.raises(InputError, match="no room"), writing_into(new):
-        (new / "first").write_text("written before", encoding="utf-8")
-        raise InputError("no room")
+    with pytest.raises(InputError, match="no room"):
+        _fail_to_write(new, first=True)
     assert (new / "first").exists()

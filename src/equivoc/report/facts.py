@@ -83,6 +83,7 @@ def assessment_facts(
             "hit": [wording.hit_sentence(result.known, phrases[hit["eps"]], hit["release"]) for hit in hits],
             "shown": wording.hit_sentence(result.known, phrases[shown["eps"]], shown["release"]),
             "beside": wording.beside_sentence(shown),
+            "truth": wording.truth_sentence(summary["truth"]),
         },
         "data": _data(result, unit, bounds),
         "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},

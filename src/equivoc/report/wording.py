@@ -37,6 +37,12 @@ METHODS = (
         "should be; above it, less sure than she could be. Lower is safer.",
     ),
     (
+        "Surprise",
+        "−log2 of the probability that she gives to the true value, in bits, averaged over people. The distribution of "
+        "the attribute among the people is first mixed into her beliefs, with the weight that makes the surprise "
+        "least. Lower is riskier. Without the release it is that of someone who knows this distribution and nothing else.",
+    ),
+    (
         "Averages",
         "are over people unless said otherwise: each class of people who agree on the known keys counts as often as "
         "it has members. It is the risk of a person picked at random.",
@@ -49,9 +55,9 @@ METHODS = (
     (
         CONTROL,
         "people who were not in the data. What the release tells about them it tells about anyone, and is no breach of "
-        "someone's confidence; the difference is what those in the data give away by being in it. Surprise is the mean "
-        "of −log2 of the probability that the intruder gives to the true value, in bits, one hundredth of her belief "
-        "being spread evenly over all values. Lower is riskier.",
+        "someone's confidence; the difference is what those in the data give away by being in it. Here surprise is the "
+        "mean of −log2 of the probability that the intruder gives to the true value, in bits, one hundredth of her "
+        "belief being spread evenly over all values. Lower is riskier.",
     ),
     (
         "Contributions",

@@ -40,7 +40,8 @@ METHODS = (
         "Surprise",
         "−log2 of the probability that she gives to the true value, in bits, averaged over people. The distribution of "
         "the attribute among the people is first mixed into her beliefs, with the weight that makes the surprise "
-        "least. Lower is riskier. Without the release it is that of someone who knows this distribution and nothing else.",
+        "least. Lower is riskier. Without the release it is that of someone who knows this distribution and nothing "
+        "else.",
     ),
     (
         "Averages",

@@ -172,17 +172,31 @@ class Curves:
         [1.0, 1.0]
         """
         from equivoc.measure.lanes.surprise_kernels import surprises
+        from equivoc.measure.search.partitions import surprise_of_values
 
         one = one_tolerance("eps", eps)
         rows, row_of = self._rows, self._distinct[self._of]
         order = np.argsort(row_of, kind="stable")
-        out = np.empty(len(truths))
+        places, out = np.array(truths, dtype=np.float64), np.empty(len(truths))
+        weights = np.asarray(rows.weights, dtype=np.float64)
 
         def work(part: slice) -> None:
-            row = rows.weights, rows.positions, rows.bounds, rows.totals
-            surprises(*row, row_of, order[part], self.values, rows.longest, one, truths, bounds, out)
+            row = weights, rows.positions, rows.bounds, rows.totals
+            surprises(*row, row_of, order[part], self.values, one, places, bounds, out)
 
         over_pieces(work, len(order), piece=self._piece)
+        many = np.flatnonzero(
+            np.isnan(out[np.minimum(bounds[:-1], max(len(out) - 1, 0))]) & (np.diff(bounds) > 0)
+        )
+        for which in np.unique(self._of[many]).tolist():
+            distribution = self._distribution(int(which))
+            bits = surprise_of_values(distribution, one)
+            for row in many[self._of[many] == which].tolist():
+                asked = places[bounds[row] : bounds[row + 1]]
+                at = np.minimum(np.searchsorted(distribution.values, asked), len(bits) - 1)
+                out[bounds[row] : bounds[row + 1]] = np.where(
+                    distribution.values[at] == asked, bits[at], np.inf
+                )
         return out
 
     @property

@@ -10,12 +10,14 @@ from equivoc.measure.input.rows import Ints, Rows
 from equivoc.measure.parallel import over_pieces
 
 WIDEST_GRID = 64
+FEWEST_ROWS = 2048
+"""Fewer rows are done one by one before the dense kernel, which takes seconds to compile, would be worth it."""
 PIECE = 8192
 
 
 def mostly_filled(rows: Rows) -> bool:
-    """True for dense rows over a small grid in which most values have positive probability."""
-    if not rows.dense or not 1 < rows.width <= WIDEST_GRID:
+    """True for many dense rows over a small grid in which most values have positive probability."""
+    if not rows.dense or not 1 < rows.width <= WIDEST_GRID or len(rows) < FEWEST_ROWS:
         return False
     sample = rows.matrix()[:: max(1, len(rows) // 1000)]
     return bool(np.count_nonzero(sample) > sample.size / 3)

@@ -13,7 +13,6 @@ import numpy as np
 from numba import njit
 
 from equivoc.measure.search.logarithm_kernels import phi
-from equivoc.measure.search.partition_kernels import least_costs
 from equivoc.measure.search.window_kernels import reach
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
@@ -25,71 +24,65 @@ TIE = 1e-12
 
 
 @compiled
-def _sources(x, cum, limit, cost, source):
-    """The boundary at which the last window of each prefix starts; of equally good ones the first."""
-    n = len(x)
-    if n > FEW:
-        least_costs(cum, x, x, limit, cost, source)
-        return
+def _add_bits(x, w, n, limit, backward, cost, source, bits):
+    """Add half of −log2 of the mass of its window to each value's bits; of equally good windows the longest counts.
+
+    ``backward`` searches from the last value to the first.
+    """
     cost[0], source[0] = 0.0, 0
-    oldest = 0
     for i in range(1, n + 1):
-        while x[i - 1] - x[oldest] > limit:
-            oldest += 1
-        best = np.inf
-        for j in range(oldest, i):
-            here = cost[j] + phi(cum[i] - cum[j])
-            if here < best - TIE:
-                best, source[i] = here, j
+        last = x[n - i] if backward else x[i - 1]
+        best, mass = np.inf, 0.0
+        for j in range(i - 1, -1, -1):
+            k = n - 1 - j if backward else j
+            if abs(x[k] - last) > limit:
+                break
+            mass += w[k]
+            here = cost[j] + phi(mass)
+            if here <= best + TIE:
+                best, source[i] = min(here, best), j
         cost[i] = best
-
-
-@compiled
-def _add_bits(x, cum, limit, cost, source, mirrored, bits):
-    """Add half of −log2 of the mass of its window to each value's bits."""
-    n = len(x)
-    _sources(x, cum, limit, cost, source)
     i = n
     while i > 0:
         j = source[i]
-        half = -0.5 * math.log2(min(cum[i] - cum[j], 1.0))
+        mass = 0.0
         for t in range(j, i):
-            bits[n - 1 - t if mirrored else t] += half
+            mass += w[n - 1 - t if backward else t]
+        half = -0.5 * math.log2(min(mass, 1.0))
+        for t in range(j, i):
+            bits[n - 1 - t if backward else t] += half
         i = j
 
 
 @compiled
-def surprises(weights, positions, bounds, totals, row_of, order, grid, room, eps, truths, truth_bounds, out):
+def surprises(weights, positions, bounds, totals, row_of, order, grid, eps, truths, truth_bounds, out):
     """For each class and each of its true values: −log2 of the mass of the optimal window that holds it, in bits.
 
     ``order`` lists the classes so that those with the same row follow each other. A value that the row rules out is
-    infinitely surprising.
+    infinitely surprising; the truths of rows with more than FEW values get NaN.
     """
-    x, cum, bits = np.empty(room), np.empty(room + 1), np.empty(room)
-    x_back, cum_back = np.empty(room), np.empty(room + 1)
-    cost, source = np.empty(room + 1), np.empty(room + 1, np.int32)
+    x, w, bits = np.empty(FEW), np.empty(FEW), np.empty(FEW)
+    cost, source = np.empty(FEW + 1), np.empty(FEW + 1, np.int64)
     dense = len(positions) == 0
-    row, s = -1, 0
+    row, n = -1, 0
     for c in order:
         if row_of[c] != row:
-            row = row_of[c]
-            s, cum[0], cum_back[0] = 0, 0.0, 0.0
+            row, n = row_of[c], 0
             begin, end = bounds[row], bounds[row + 1]
             for t in range(begin, end):
                 if weights[t] > 0:
-                    x[s] = grid[t - begin if dense else positions[t]]
-                    cum[s + 1] = cum[s] + weights[t] / totals[row]
-                    s += 1
-            k = 0
-            for t in range(end - 1, begin - 1, -1):
-                if weights[t] > 0:
-                    x_back[k] = x[s - 1] - x[s - 1 - k]
-                    cum_back[k + 1] = cum_back[k] + weights[t] / totals[row]
-                    k += 1
-            bits[:s] = 0.0
-            limit = reach(x[0], x[s - 1], eps)
-            _add_bits(x[:s], cum[: s + 1], limit, cost, source, False, bits)
-            _add_bits(x_back[:s], cum_back[: s + 1], limit, cost, source, True, bits)
+                    if n < FEW:
+                        x[n] = grid[t - begin if dense else positions[t]]
+                        w[n] = weights[t] / totals[row]
+                    n += 1
+            if n <= FEW:
+                bits[:n] = 0.0
+                limit = reach(x[0], x[n - 1], eps)
+                for side in range(2):  # a loop, so that it is compiled once and not for each constant
+                    _add_bits(x, w, n, limit, side == 1, cost, source, bits)
         for t in range(truth_bounds[c], truth_bounds[c + 1]):
-            at = np.searchsorted(x[:s], truths[t])
-            out[t] = bits[at] + 0.0 if at < s and x[at] == truths[t] else np.inf
+            if n > FEW:
+                out[t] = np.nan
+                continue
+            at = np.searchsorted(x[:n], truths[t])
+            out[t] = bits[at] + 0.0 if at < n and x[at] == truths[t] else np.inf

@@ -40,6 +40,24 @@ EVERYONE = [
 UNDERSTOOD = {"age": "20", "job": "cook", "zip": "10001", "pay": 10}
 
 
+def explained(
+    people: list[dict[str, Any]], released: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The same with no more missing ages released than the original explains; the others are stars.
+
+    More of them would be read as suppressed, which the table of symbols does not say; other tests are about that.
+    """
+    missing = sum(person["age"] is None for person in people)
+    left = min(missing, missing * len(released) // len(people))
+    found = []
+    for record in released:
+        if record["age"] is None and left == 0:
+            record = {**record, "age": "*"}
+        left -= record["age"] is None
+        found.append(record)
+    return people, found
+
+
 def microdata(people: list[dict[str, Any]]) -> eq.Microdata:
     kinds = pa.schema([("age", pa.int64()), ("job", pa.string()), ("zip", pa.string()), ("pay", pa.int64())])
     return eq.Microdata(pa.Table.from_pylist(people, schema=kinds), confidential="pay", keys=KEYS)
@@ -61,7 +79,7 @@ def beliefs(post: Any) -> dict[tuple[Any, ...], list[float]]:
 @given(people=st.lists(PERSON, max_size=12), released=st.lists(RECORD, min_size=1, max_size=25))
 @pytest.mark.parametrize("matching", ["exact", "nearest"])
 def test_every_person_with_every_record(matching, people, released):
-    people, released = [*EVERYONE, *people], [UNDERSTOOD, *released]
+    people, released = explained([*EVERYONE, *people], [UNDERSTOOD, *released])
     release = eq.ReleasedFile(table(released), matching=matching).release(microdata(people))
     linked = by_hand.exact if matching == "exact" else by_hand.nearest
     for known in SUBSETS:
@@ -75,7 +93,7 @@ def test_every_person_with_every_record(matching, people, released):
 @settings(max_examples=25, deadline=None)
 @given(people=st.lists(PERSON, max_size=6), released=st.lists(RECORD, min_size=1, max_size=12))
 def test_fellegi_sunter_over_all_listed_pairs(people, released):
-    people, released = [*EVERYONE, *people], [UNDERSTOOD, *released]
+    people, released = explained([*EVERYONE, *people], [UNDERSTOOD, *released])
     release = eq.ReleasedFile(table(released), matching="probable").release(microdata(people))
     m = dict(zip(KEYS, release.weights.m, strict=True))
     u = dict(zip(KEYS, release.weights.u, strict=True))

@@ -89,7 +89,8 @@ def test_certified_area_contains_the_exact_one(posterior: Posterior, tolerance: 
     low, high = certified.area_bounds
     ties = exact.h0 * min(posterior.rounding, 1e-6 * posterior.spread) + 1e-11 * posterior.spread
     assert low - ties <= exact.area <= high + ties
-    assert high - low <= tolerance * low
+    # Cumulative sums end at 1, so masses far below their rounding cannot be told apart: areas of 1e-86, say.
+    assert high - low <= tolerance * low + 1e-60 * posterior.spread
     assert certified.area == 0.5 * (low + high)
     assert certified.eps_max == exact.eps_max
     assert certified.h0 == exact.h0

@@ -150,6 +150,8 @@ def curve(values: ArrayLike, probabilities: ArrayLike, *, tolerance: float = 0.0
     if gap == 0.0:
         epsilons, entropies, area = jumps(distribution)
         kept = last_of_ties(epsilons, distribution.rounding)
+        # A value of probability 1e-300 can merge without H changing by a digit: that is no break point.
+        kept = kept[np.append(True, np.diff(entropies[kept]) < 0)]
         return Curve(
             epsilons[kept], entropies[kept], (area, area), distribution, _jumps=(epsilons, entropies)
         )

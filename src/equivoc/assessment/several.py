@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.assessment.assessment import Assessment, assess
+from equivoc.assessment.assessment import Assessment, assess, marginal
 from equivoc.assessment.class_figures import class_figures
 from equivoc.assessment.report_methods import ReportedSeveral
+from equivoc.assessment.surprise import truth_beside_belief
 from equivoc.assessment.truth import of_records
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.truth import hold_against_truth
 from equivoc.intruder.joint_release import joint_release
 from equivoc.intruder.release import Release
 from equivoc.techniques.technique import Technique
@@ -62,17 +62,12 @@ class SeveralAssessments(ReportedSeveral):
         if self.joint is not None:
             posteriors = self.joint.posteriors(list(self.known))
             found = class_figures(posteriors, (0.0,))
-            counts = posteriors.classes.counts
-            row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-            belief = posteriors.of_values(row, counts.indices)
-            everyone = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
-            prior = (everyone / everyone.sum())[counts.indices]
-            truth = hold_against_truth(belief, prior, counts.data, found.h0[row])
+            truth = truth_beside_belief(posteriors, found, (0.0,), marginal(self.joint.people))
             means |= {
                 "h0": found.mean(found.h0),
-                "surprise": truth.surprise,
-                "gain": truth.gain,
-                "true_hit": float(np.average(found.right[0.0], weights=counts.data)),
+                "surprise": truth.surprise[0.0],
+                "gain": truth.overall.gain,
+                "true_hit": truth.true_hit[0.0],
             }
         return {**means, "any_true_hit": float(self.any_true_hits.mean())}
 

@@ -39,6 +39,10 @@ class ReleasedColumn:
     """How each symbol is written in the released table."""
     channel: Any = field(default=None, repr=False)
     """A dense array; of the confidential column, a CSR array will do."""
+    likelihood: NDArray[np.float64] | None = field(default=None, repr=False)
+    """Of a changed key, symbols × levels: P(symbol | level), up to a factor per symbol; None: unchanged."""
+    informed: Channel | None = field(default=None, repr=False)
+    """Of the confidential column: a stronger channel than ``channel``, where there is one."""
 
     @property
     def column(self) -> pa.Array:

@@ -21,8 +21,9 @@ from equivoc.intruder.channel.binomial_noise import (
 from equivoc.intruder.channel.channel import Bayes, Channel, Stated
 from equivoc.intruder.channel.likelihood import Cells
 from equivoc.intruder.channel.rank_noise import rank_noise, within_reach
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
+from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.release import GroupedRelease
+from equivoc.intruder.released_column import ReleasedColumn
 from equivoc.memory import check_memory
 from equivoc.techniques.technique import Randomness, Technique, check_order, generator
 

@@ -17,7 +17,8 @@ from equivoc.data.hierarchies import Hierarchies, hierarchies_beside
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linkage.level_sets import check_room, equally_likely, groups_and_star
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.quoted_words import split_words, unquoted
 from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.generalisation.full_domain import Lattice, Recoding

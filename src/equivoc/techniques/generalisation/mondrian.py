@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from equivoc.attributes.level_text import written_range
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.linkage.level_sets import check_room, equally_likely
-from equivoc.intruder.linked_release import ReleasedColumn, unchanged
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 
 
 def mondrian_columns(people: Microdata, k: int) -> dict[str, ReleasedColumn]:

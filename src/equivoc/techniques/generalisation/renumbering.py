@@ -13,7 +13,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.inversion import DENSE_CELLS, sparse_channel
 from equivoc.intruder.channel.likelihood import Table
-from equivoc.intruder.linked_release import ReleasedColumn, unchanged
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.technique import check_numbers
 
 if TYPE_CHECKING:

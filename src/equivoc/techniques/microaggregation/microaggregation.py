@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_whole
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.techniques.microaggregation.groups import fast_groups, mdav_groups, optimal_groups
 from equivoc.techniques.microaggregation.near_the_mean import near_the_mean

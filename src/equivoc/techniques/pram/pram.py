@@ -14,7 +14,8 @@ from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.inversion import DENSE_CELLS, channel
 from equivoc.intruder.channel.likelihood import Table
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.pram.pram_matrix import by_column, in_words, matrices, matrix_beside
 from equivoc.techniques.technique import (
     Columns,

@@ -13,7 +13,8 @@ from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import Swapped
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.memory import check_memory
 from equivoc.techniques.swapping.rank_moves import rank_moves
 from equivoc.techniques.technique import (

@@ -190,7 +190,7 @@ class AssessmentOptions(ReleaseOptions):
         str,
         typer.Option(
             help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
-            "knows everybody's keys), learned (also learns from the release), or strongest: the one nearest to the truth."
+            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
         ),
     ] = "strongest"
     control: Annotated[

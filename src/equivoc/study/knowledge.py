@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
-from equivoc.did_you_mean import did_you_mean
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release

@@ -7,13 +7,14 @@ keys: ``link · P(c′ | v) / P(c′ | y)``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
-from equivoc.intruder.beliefs.informed_linkage import record_linkage
+from equivoc.intruder.beliefs.informed_linkage import informed_linkage
 from equivoc.intruder.beliefs.learned import learn
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.strengths.evidence import Evidence
@@ -34,9 +35,14 @@ def learned(evidence: Evidence, classes: Classes, prior: Floats) -> Posteriors:
     if evidence.changed(known):
         found = learn(evidence.codes(known), symbols, likelihood, prior, targets=classes.key_codes)
         columns = [people.keys.index(name) for name in known]
-        file = evidence.levels_given_symbols()
+        # With the records' numbers in place of their values, the linkage is that of single records.
+        file = replace(
+            evidence.levels_given_symbols(),
+            confidential=np.arange(len(symbols)),
+            confidential_size=len(symbols),
+        )
         weights = found.reweighted(
-            record_linkage(classes.key_codes, classes.sizes, file, known=columns).linkage
+            informed_linkage(classes.key_codes, classes.sizes, file, known=columns).linkage
         )
     else:
         # Of hidden records only what is known can be used; all released keys of the others.

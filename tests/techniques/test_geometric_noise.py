@@ -145,4 +145,6 @@ def test_a_budget_that_is_none(kind, epsilon):
 
 def test_a_domain_of_one_value_has_nothing_to_hide():
     people = Microdata(pa.table({"pay": [7, 7]}), confidential="pay")
-    assert GeometricNoise(epsilon=1).release(people, 0).posteriors([]).probabilities.tolist() == [[1.0]]
+    assert GeometricNoise(epsilon=1).release(people, 0).posteriors(
+        [], intruder="paper"
+    ).probabilities.tolist() == [[1.0]]

@@ -78,16 +78,12 @@ class NoiseAddition(Technique):
                 columns=released_size(noise.size, noise.amplitude, edge=noise.edge),
                 advice="round it first, or add less noise",
             )
-        keys = {
-            key: ReleasedColumn(
-                noise.move(people.key_codes(key), random),
-                _labels(people, key, noise),
-                transition(
-                    noise.size, noise.amplitude, edge=noise.edge
-                ).T,  # as in the paper: P(released | true)
-            )
-            for key, noise in noises.items()
-        }
+        keys = {}
+        for key, noise in noises.items():
+            codes, labels = noise.move(people.key_codes(key), random), _labels(people, key, noise)
+            table = transition(noise.size, noise.amplitude, edge=noise.edge).T
+            # The paper's evidence is P(released | true) itself.
+            keys[key] = ReleasedColumn(codes, labels, table, likelihood=table)
         confidential = ReleasedColumn(
             own.move(people.codes, random),
             _labels(people, people.confidential, own),

@@ -59,8 +59,5 @@ def _column(
     from_level, to_level = (ends[:, None] for ends in np.divmod(ranges, len(levels)))
     place = np.arange(len(levels))
     labels = [written_range(levels, *divmod(each, len(levels))) for each in ranges.tolist()]
-    return ReleasedColumn(
-        symbol[part_of],
-        pa.array(labels, pa.large_string()),
-        equally_likely((place >= from_level) & (place <= to_level)),
-    )
+    told = equally_likely((place >= from_level) & (place <= to_level))
+    return ReleasedColumn(symbol[part_of], pa.array(labels, pa.large_string()), told, likelihood=told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,10 +90,10 @@ def renumbered(
     up = np.zeros(len(before.codes), dtype=np.int64)
     if share.any():
         up = (random.random(len(before.codes)) < share[before.codes]).astype(np.int64)
-    told: Any = Bayes(Table(transition), np.full(len(share), 1 / len(share)))
-    if name != people.confidential:
-        told = sparse_channel(transition)
-    return ReleasedColumn(place[up, before.codes], _labels(before.labels, numbers, null), told)
+    codes, labels = place[up, before.codes], _labels(before.labels, numbers, null)
+    if name == people.confidential:
+        return ReleasedColumn(codes, labels, Bayes(Table(transition), np.full(len(share), 1 / len(share))))
+    return ReleasedColumn(codes, labels, sparse_channel(transition), likelihood=transition.T.toarray())
 
 
 def _labels(levels: pa.Array, numbers: Floats, null: int) -> pa.Array:

@@ -15,6 +15,7 @@ from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.techniques.microaggregation.groups import fast_groups, mdav_groups, optimal_groups
+from equivoc.techniques.microaggregation.near_the_mean import near_the_mean
 from equivoc.techniques.microaggregation.order_intruder import order_channel
 from equivoc.techniques.microaggregation.sum_intruder import sum_channel
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, checked_columns, columns_of
@@ -103,7 +104,8 @@ class Microaggregation(Technique):
             order = np.lexsort([column.codes for column in columns.values()])
             group[order] = self._groups(positions[order])
             for i, name in enumerate(names):
-                columns[name] = self._averaged(grids[name], positions[:, i], group, name=name)
+                own = name == people.confidential
+                columns[name] = self._averaged(grids[name], positions[:, i], group, name=name, key=not own)
         confidential = columns.pop(people.confidential)
         return AveragedFile(people, columns, confidential, group)
 
@@ -114,7 +116,7 @@ class Microaggregation(Technique):
         return (mdav_groups if method == "mdav" else fast_groups)(positions, self.size)
 
     def _averaged(
-        self, grid: EvenGrid, positions: NDArray[np.int64], group: NDArray[np.int64], *, name: str
+        self, grid: EvenGrid, positions: NDArray[np.int64], group: NDArray[np.int64], *, name: str, key: bool
     ) -> ReleasedColumn:
         """A column of means. Groups of equal size and sum tell the same, so they share one symbol."""
         import pyarrow as pa
@@ -134,6 +136,7 @@ class Microaggregation(Technique):
             kind_of_group.reshape(-1)[group],  # NumPy 2.0.0 returns it as a column
             pa.array(means),
             channel,
+            likelihood=near_the_mean(grid, positions, sums / sizes, sizes * groups) if key else None,
         )
 
 

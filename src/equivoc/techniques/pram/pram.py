@@ -90,10 +90,13 @@ class PRAM(Technique):
             before = unchanged(people, name)
             transition = self._transition(name, before, named)
             codes = _drawn(before.codes, transition, random)
-            told: Any = channel(transition)
             if name == people.confidential:
                 told = Bayes(Table(transition), np.full(len(transition), 1 / len(transition)))
-            changed[name] = ReleasedColumn(codes, before.labels, told)
+                changed[name] = ReleasedColumn(codes, before.labels, told)
+            else:
+                changed[name] = ReleasedColumn(
+                    codes, before.labels, channel(transition), likelihood=transition.T
+                )
         return RandomisedFile.changing(people, changed)
 
     def _transition(self, name: str, column: ReleasedColumn, named: dict[str, Any] | None) -> Floats:

@@ -11,7 +11,8 @@ from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.of_file.file_measures import Measure, compared_measures, file_measures
+from equivoc.models.measure import Measure
+from equivoc.models.of_file.file_measures import compared_measures, file_measures
 from equivoc.models.of_release.guess_measures import guess_measures
 from equivoc.models.of_release.oganian_trottini import CERTAIN, by_variance, decreasing, reciprocal
 from equivoc.models.of_release.posterior_figures import posterior_figures

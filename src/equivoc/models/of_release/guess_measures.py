@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
-from equivoc.models.of_file.file_measures import Measure
+from equivoc.models.measure import Measure
 from equivoc.models.of_release.best_guess import bits_of, mean_largest, prior_vulnerability
 from equivoc.models.of_release.channel_leakage import release_leakage
 from equivoc.models.phrases import part

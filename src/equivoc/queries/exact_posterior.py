@@ -41,7 +41,7 @@ def block_posteriors(
     """Exact posterior over ``values`` of every record, from the answers to range sums of ``size`` records.
 
     ``answers`` are those of :func:`equivoc.queries.range_sums.range_sum_answers`; ``values`` is the domain,
-    ascending and on an even grid, holes allowed; ``prior`` gives each value's probability (None: all equal).
+    ascending and on an even grid, gaps allowed; ``prior`` gives each value's probability (None: all equal).
 
     >>> found = block_posteriors([1, 3], size=4, records=7, values=[0, 1])
     >>> found.block

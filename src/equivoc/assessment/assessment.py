@@ -25,8 +25,8 @@ from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
 from equivoc.measure.input.arguments import check_relative_gap, numbers, tolerances
 from equivoc.measure.input.distribution import SUM_TOLERANCE
+from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
-from equivoc.models.of_file.file_measures import Measure
 from equivoc.number_format import exact
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile

@@ -13,7 +13,7 @@ from equivoc.cli.people_options import ReleaseOptions, with_options
 from equivoc.cli.waiting import waiting
 
 if TYPE_CHECKING:
-    from equivoc.models.of_file.file_measures import Measure
+    from equivoc.models.measure import Measure
 
 
 @with_options(ReleaseOptions)

@@ -12,9 +12,10 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.files.file_release import FileRelease
 from equivoc.intruder.files.released_confidential import ReleasedConfidential
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
+from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.mixing import believed
 from equivoc.intruder.release import GroupedRelease, Release
+from equivoc.intruder.released_column import ReleasedColumn
 
 MOST_ENTRIES = 2**26
 """Joint symbols × combinations of values: a table of half a gigabyte."""

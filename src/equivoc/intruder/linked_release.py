@@ -17,43 +17,11 @@ from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
 from equivoc.intruder.linkage.key_linkage import linkage, sweep
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import GroupedRelease, Release
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from equivoc.data.classes import Classes
     from equivoc.data.microdata import Microdata
-
-
-@dataclass(frozen=True, eq=False)
-class ReleasedColumn:
-    """A column as released: for each record a symbol (a number, a range, a star), and what a symbol tells.
-
-    ``channel`` is symbols × levels of the original: P(true level | symbol), each row a distribution. None: the symbols
-    are the levels themselves, and true.
-    """
-
-    codes: NDArray[np.integer[Any]] = field(repr=False)
-    """For each released record, the number of its symbol."""
-    labels: pa.Array = field(repr=False)
-    """How each symbol is written in the released table."""
-    channel: Any = field(default=None, repr=False)
-    """A dense array; of the confidential column, a CSR array will do."""
-
-    @property
-    def column(self) -> pa.Array:
-        """What the released table shows, record by record."""
-        import pyarrow as pa
-
-        return self.labels.take(pa.array(self.codes))
-
-
-def unchanged(people: Microdata, name: str) -> ReleasedColumn:
-    """A key, or the confidential attribute, released as it is."""
-    own = name == people.confidential
-    codes = people.codes if own else people.key_codes(name)
-    levels = len(people.values) if own else len(people.levels(name))
-    return ReleasedColumn(codes, people.decode(name, np.arange(levels)))
 
 
 @dataclass(frozen=True, eq=False)

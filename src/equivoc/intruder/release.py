@@ -26,6 +26,8 @@ class Release(ABC):
     links_others: ClassVar[bool] = False
     """True if people who are not in the data can be linked to it (`of_others`)."""
     people: Microdata
+    fixed: bool = field(default=False, kw_only=True)
+    """True if the technique was told which intruder to use."""
 
     @property
     def table(self) -> Any:

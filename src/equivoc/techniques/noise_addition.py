@@ -18,11 +18,12 @@ from equivoc.intruder.channel.binomial_noise import (
     released_size,
     transition,
 )
-from equivoc.intruder.channel.channel import Bayes, Channel, Stated
-from equivoc.intruder.channel.likelihood import Cells
+from equivoc.intruder.channel.channel import Bayes, Channel
+from equivoc.intruder.channel.likelihood import Cells, Table
 from equivoc.intruder.channel.rank_noise import rank_noise, within_reach
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn
+from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.release import GroupedRelease
+from equivoc.intruder.released_column import ReleasedColumn
 from equivoc.memory import check_memory
 from equivoc.techniques.technique import Randomness, Technique, check_order, generator
 
@@ -77,16 +78,12 @@ class NoiseAddition(Technique):
                 columns=released_size(noise.size, noise.amplitude, edge=noise.edge),
                 advice="round it first, or add less noise",
             )
-        keys = {
-            key: ReleasedColumn(
-                noise.move(people.key_codes(key), random),
-                _labels(people, key, noise),
-                transition(
-                    noise.size, noise.amplitude, edge=noise.edge
-                ).T,  # as in the paper: P(released | true)
-            )
-            for key, noise in noises.items()
-        }
+        keys = {}
+        for key, noise in noises.items():
+            codes, labels = noise.move(people.key_codes(key), random), _labels(people, key, noise)
+            table = transition(noise.size, noise.amplitude, edge=noise.edge).T
+            # The paper's evidence is P(released | true) itself.
+            keys[key] = ReleasedColumn(codes, labels, table, likelihood=table)
         confidential = ReleasedColumn(
             own.move(people.codes, random),
             _labels(people, people.confidential, own),
@@ -113,7 +110,8 @@ class _Noise:
     def interval(self) -> Channel:
         """All values that lie within reach of the released one, equally likely."""
         if self.edge == "wrap":  # not one interval, but up to two
-            return Stated(interval_channel(self.size, self.amplitude, edge=self.edge))
+            near = interval_channel(self.size, self.amplitude, edge=self.edge) > 0
+            return Bayes(Table(near.T.astype(np.float64)), np.full(self.size, 1 / self.size))
         first, past = within_reach(self.size, self.amplitude, edge=self.edge)
         return Bayes(Cells(first, past, self.size), np.full(self.size, 1 / self.size))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.conditional_bernoulli import chunks, inclusion
+from equivoc.intruder.beliefs.conditional_bernoulli import inclusion
 
 
 def by_enumeration(p, number):
@@ -137,13 +137,6 @@ def test_fewer_possible_records_than_people_leave_some_missing():
     found = inclusion([1.0, 0.5, 0.0], [0, 3], [5])
     assert found.probabilities.tolist() == [1.0, 1.0, 0.0]
     assert (found.fits.tolist(), found.missing.tolist()) == ([False], [3.0])
-
-
-def test_chunks_cover_every_class_once():
-    starts = np.array([0, 3, 3, 10, 11, 30])
-    runs = list(chunks(starts, 5))
-    assert [c for at, past in runs for c in range(at, past)] == list(range(5))
-    assert all(starts[past] - starts[at] <= 5 or past == at + 1 for at, past in runs)
 
 
 @pytest.mark.parametrize(

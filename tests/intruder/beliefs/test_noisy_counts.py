@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.noisy_counts import expected_counts
+from equivoc.intruder.beliefs.noisy_counts import chunks, expected_counts
 
 
 def by_enumeration(y, prior, number, alpha):
@@ -129,3 +129,10 @@ def test_what_makes_no_sense_is_refused():
         expected_counts([1], [1.0], [0, 2], [1], alpha=0.5)
     with pytest.raises(InputError, match="prior weight"):
         expected_counts([1], [np.nan], [0, 1], [1], alpha=0.5)
+
+
+def test_chunks_cover_every_class_once():
+    starts = np.array([0, 3, 3, 10, 11, 30])
+    runs = list(chunks(starts, 5))
+    assert [c for at, past in runs for c in range(at, past)] == list(range(5))
+    assert all(starts[past] - starts[at] <= 5 or past == at + 1 for at, past in runs)

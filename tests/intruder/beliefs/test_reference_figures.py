@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivoc.datasets import people as shipped
-from equivoc.intruder.beliefs.conditional_bernoulli import inclusion
+from equivoc.intruder.beliefs.informed_linkage import informed_linkage
 from equivoc.intruder.beliefs.learned import learn
 from equivoc.intruder.beliefs.register import register_linkage
 from equivoc.intruder.beliefs.truth import hold_against_truth
@@ -55,15 +55,12 @@ def test_unprotected(known, expected):
 def test_noise_with_the_size_of_the_class_known(noisy, known, expected):
     file, values = noisy
     classes, which, sizes = classes_of(known)
-    p = np.ones((len(classes), len(TRUE)))
-    for column, key in enumerate(known):
-        marginal = np.bincount(KEYS[:, key]) / len(TRUE)
-        p *= channel(file.evidence[key], prior=marginal)[file.keys[:, key]][:, classes[:, column]].T
-    found = inclusion(p.ravel(), np.arange(len(classes) + 1) * len(TRUE), sizes).probabilities
-    link = np.stack(
-        [np.bincount(file.confidential, row, minlength=len(values)) for row in found.reshape(p.shape)]
-    )
-    assert surprise(link @ values / sizes[:, None], which) == pytest.approx(expected, abs=5e-4)
+    marginals = [np.bincount(KEYS[:, key]) / len(TRUE) for key in ALL]
+    believed = [channel(table, prior=m).T for table, m in zip(file.evidence, marginals, strict=True)]
+    informed = CodedFile(file.keys, believed, file.confidential, file.confidential_size)
+    link = informed_linkage(classes, sizes, informed, known=known)
+    assert link.exact
+    assert surprise(link.linkage @ values, which) == pytest.approx(expected, abs=5e-4)
 
 
 @pytest.mark.parametrize(("known", "expected"), [(THREE, 3.755), (ALL, 2.942)])

@@ -32,3 +32,24 @@ def equally_likely(members: NDArray[np.bool_]) -> NDArray[np.float64]:
            [0. , 0. , 1. ]])
     """
     return np.asarray(members / members.sum(axis=1, keepdims=True))
+
+
+def groups_and_star(
+    group_of: NDArray[np.integer], codes: NDArray[np.integer], starred: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """P(symbol | level) if levels are shown as groups, and some records as a star: (groups + 1) × levels.
+
+    Up to a factor per symbol. Who knows how often each level occurs sees how many of each group are starred: those
+    that the release lacks. ``group_of`` gives each level's group; ``codes`` each record's level; ``starred`` which
+    records show the star, the last symbol.
+
+    >>> groups_and_star(np.array([0, 0, 1]), np.array([0, 1, 1, 1, 2]), np.array([1, 0, 0, 0, 1]) > 0)
+    array([[1.  , 1.  , 0.  ],
+           [0.  , 0.  , 1.  ],
+           [0.25, 0.25, 1.  ]])
+    """
+    groups = int(group_of.max()) + 1
+    of_record = group_of[codes]
+    shares = np.bincount(of_record, starred, groups) / np.maximum(np.bincount(of_record, minlength=groups), 1)
+    members = np.arange(groups)[:, None] == group_of
+    return np.vstack([members, shares[group_of]])

@@ -11,7 +11,8 @@ import numpy as np
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import GeometricSteps
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
 from equivoc.techniques.technique import Randomness, Technique, check_order
 

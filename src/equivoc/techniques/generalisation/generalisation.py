@@ -16,8 +16,9 @@ from equivoc.attributes.level_text import STAR
 from equivoc.data.hierarchies import Hierarchies, hierarchies_beside
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.linkage.level_sets import check_room, equally_likely
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linkage.level_sets import check_room, equally_likely, groups_and_star
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.quoted_words import split_words, unquoted
 from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.generalisation.full_domain import Lattice, Recoding
@@ -165,10 +166,13 @@ def _column(
     check_room(key, symbols=len(labels) + 1, levels=len(group_of))
     symbols = group_of[people.key_codes(key)]
     members = np.arange(len(labels))[:, None] == group_of
+    told = likelihood = equally_likely(members)
     if suppressed.any() and step < ladder.top:
         symbols = np.where(suppressed, len(labels), symbols)
-        labels, members = (*labels, STAR), np.vstack([members, np.ones_like(group_of, dtype=bool)])
-    return ReleasedColumn(symbols, pa.array(labels, pa.large_string()), equally_likely(members))
+        labels = (*labels, STAR)
+        told = np.vstack([told, np.full(len(group_of), 1.0 / len(group_of))])
+        likelihood = groups_and_star(group_of, people.key_codes(key), suppressed)
+    return ReleasedColumn(symbols, pa.array(labels, pa.large_string()), told, likelihood=likelihood)
 
 
 def _steps(given: Any) -> tuple[tuple[str, int], ...]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from equivoc.attributes.level_text import written_range
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.linkage.level_sets import check_room, equally_likely
-from equivoc.intruder.linked_release import ReleasedColumn, unchanged
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 
 
 def mondrian_columns(people: Microdata, k: int) -> dict[str, ReleasedColumn]:
@@ -59,8 +59,5 @@ def _column(
     from_level, to_level = (ends[:, None] for ends in np.divmod(ranges, len(levels)))
     place = np.arange(len(levels))
     labels = [written_range(levels, *divmod(each, len(levels))) for each in ranges.tolist()]
-    return ReleasedColumn(
-        symbol[part_of],
-        pa.array(labels, pa.large_string()),
-        equally_likely((place >= from_level) & (place <= to_level)),
-    )
+    told = equally_likely((place >= from_level) & (place <= to_level))
+    return ReleasedColumn(symbol[part_of], pa.array(labels, pa.large_string()), told, likelihood=told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.inversion import DENSE_CELLS, sparse_channel
 from equivoc.intruder.channel.likelihood import Table
-from equivoc.intruder.linked_release import ReleasedColumn, unchanged
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.technique import check_numbers
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def renumbered(
         return before
     from scipy.sparse import csr_array
 
-    numbers, place = np.unique(np.concatenate([shown.low, shown.high]), return_inverse=True)
+    high = np.where(shown.share > 0, shown.high, shown.low)
+    numbers, place = np.unique(np.concatenate([shown.low, high]), return_inverse=True)
     place = place.reshape(2, size)
     null = len(before.labels) - size  # 1 if there are nulls: the last level, and the last symbol
     place = np.concatenate([place, np.full((2, null), len(numbers))], axis=1)
@@ -90,10 +91,10 @@ def renumbered(
     up = np.zeros(len(before.codes), dtype=np.int64)
     if share.any():
         up = (random.random(len(before.codes)) < share[before.codes]).astype(np.int64)
-    told: Any = Bayes(Table(transition), np.full(len(share), 1 / len(share)))
-    if name != people.confidential:
-        told = sparse_channel(transition)
-    return ReleasedColumn(place[up, before.codes], _labels(before.labels, numbers, null), told)
+    codes, labels = place[up, before.codes], _labels(before.labels, numbers, null)
+    if name == people.confidential:
+        return ReleasedColumn(codes, labels, Bayes(Table(transition), np.full(len(share), 1 / len(share))))
+    return ReleasedColumn(codes, labels, sparse_channel(transition), likelihood=transition.T.toarray())
 
 
 def _labels(levels: pa.Array, numbers: Floats, null: int) -> pa.Array:

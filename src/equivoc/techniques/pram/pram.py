@@ -14,7 +14,8 @@ from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.inversion import DENSE_CELLS, channel
 from equivoc.intruder.channel.likelihood import Table
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.pram.pram_matrix import by_column, in_words, matrices, matrix_beside
 from equivoc.techniques.technique import (
     Columns,
@@ -89,10 +90,13 @@ class PRAM(Technique):
             before = unchanged(people, name)
             transition = self._transition(name, before, named)
             codes = _drawn(before.codes, transition, random)
-            told: Any = channel(transition)
             if name == people.confidential:
                 told = Bayes(Table(transition), np.full(len(transition), 1 / len(transition)))
-            changed[name] = ReleasedColumn(codes, before.labels, told)
+                changed[name] = ReleasedColumn(codes, before.labels, told)
+            else:
+                changed[name] = ReleasedColumn(
+                    codes, before.labels, channel(transition), likelihood=transition.T
+                )
         return RandomisedFile.changing(people, changed)
 
     def _transition(self, name: str, column: ReleasedColumn, named: dict[str, Any] | None) -> Floats:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from equivoc.attributes.level_text import STAR, written
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.linkage.level_sets import check_room, equally_likely
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linkage.level_sets import check_room, equally_likely, groups_and_star
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.suppression.star_patterns import starred_cells
 from equivoc.techniques.technique import Randomness, Technique
@@ -96,6 +97,7 @@ def _column(people: Microdata, key: str, starred: NDArray[np.bool_]) -> Released
     else:
         labels = people.decode(key, np.array([*range(len(levels)), -1]))
     members = np.vstack([np.eye(len(levels), dtype=bool), np.ones(len(levels), dtype=bool)])
-    return ReleasedColumn(
-        np.where(starred, len(levels), people.key_codes(key)), labels, equally_likely(members)
-    )
+    codes = people.key_codes(key)
+    likelihood = groups_and_star(np.arange(len(levels)), codes, starred)
+    shown = np.where(starred, len(levels), codes)
+    return ReleasedColumn(shown, labels, equally_likely(members), likelihood=likelihood)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.intruder.channel.channel import Channel
-from equivoc.intruder.channel.likelihood import filled
+from equivoc.intruder.channel.channel import Bayes
+from equivoc.intruder.channel.likelihood import Likelihood, filled
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -40,11 +40,11 @@ class RankMoves:
     moves: csr_array = field(repr=False)
     """Blocks × blocks: the probability that it is another one, evenly spread over the block."""
 
-    def channel(self, counts: NDArray[np.int64]) -> RankSwapped:
+    def channel(self, counts: NDArray[np.int64]) -> Bayes:
         """P(true value | released value) in a file in which the values, in their order, occur ``counts`` times.
 
-        The average over the ranks that share the released value, summed over the ranks of each true one. The row of a
-        value that does not occur says that it is true.
+        With the file's own distribution as the prior: the average over the ranks that share the released value, summed
+        over the ranks of each true one. The row of a value that does not occur says that it is true.
         """
         from scipy.sparse import csr_array, diags_array
 
@@ -58,13 +58,20 @@ class RankMoves:
         of_value = diags_array(1.0 / np.maximum(counts, 1)) @ common
         of_block = common @ diags_array(1.0 / common.sum(axis=0))
         stays = np.where(counts > 0, of_value @ self.stays, 1.0)
-        return RankSwapped(stays, csr_array(of_value), self.moves, csr_array(of_block.T))
+        likelihood = RankSwapped(counts, stays, csr_array(of_value), self.moves, csr_array(of_block.T))
+        return Bayes(likelihood, counts / self.ranks)
 
 
 @dataclass(frozen=True, eq=False)
-class RankSwapped(Channel):
-    """P(true value | released value) by way of the blocks of ranks: no table of all pairs of values."""
+class RankSwapped(Likelihood):
+    """P(released value | true value) by way of the blocks of ranks: no table of all pairs of values.
 
+    By Bayes' rule K(s | v) ∝ P(true value v | released value s) / N_v, N_v how many records have the value v: the
+    release has as many of each value as the original.
+    """
+
+    counts: NDArray[np.int64] = field(repr=False)
+    """Values: how many records have each."""
     stays: NDArray[np.float64] = field(repr=False)
     """Values: the probability that it is the same rank."""
     of_value: csr_array = field(repr=False)
@@ -78,13 +85,18 @@ class RankSwapped(Channel):
     def shape(self) -> tuple[int, int]:
         return len(self.stays), len(self.stays)
 
-    def mix(self, weights: Any) -> NDArray[np.float64]:
+    def backward(self, weights: Any) -> NDArray[np.float64]:
         if not isinstance(weights, np.ndarray):
             moved = filled(weights @ self.of_value @ self.moves)
         else:
             moved = (self.moves.T @ (self.of_value.T @ weights.T)).T
         spread = (self.of_block.T @ moved.T).T
-        return np.ascontiguousarray(spread + filled(weights) * self.stays)
+        return np.ascontiguousarray((spread + filled(weights) * self.stays) / np.maximum(self.counts, 1))
+
+    def forward(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        of_record = prior / np.maximum(self.counts, 1)
+        moved = self.of_value @ (self.moves @ (self.of_block @ of_record))
+        return np.asarray(moved + self.stays * of_record)
 
 
 @lru_cache(maxsize=64)
@@ -92,7 +104,7 @@ def rank_moves(records: int, taking_part: int, window: int) -> RankMoves:
     """What ``window`` ranks do to a file of so many records, of whom so many (2 or more) take part.
 
     >>> moves = rank_moves(4, 4, 1)  # 1 with 2, 3 with 4: nothing is left to chance
-    >>> moves.channel(np.array([1, 2, 1])).dense()
+    >>> moves.channel(np.array([1, 2, 1])).dense().round(12)
     array([[0. , 1. , 0. ],
            [0.5, 0. , 0.5],
            [0. , 1. , 0. ]])

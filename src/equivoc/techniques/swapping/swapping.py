@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.channel.channel import Bayes, Channel
+from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import Swapped
-from equivoc.intruder.linked_release import LinkedRelease, ReleasedColumn, unchanged
+from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.memory import check_memory
 from equivoc.techniques.swapping.rank_moves import rank_moves
 from equivoc.techniques.technique import (
@@ -87,7 +88,8 @@ class Swapping(Technique):
                     columns=levels,
                     advice="coarsen that key, or leave it out of on",
                 )
-                swapped = replace(swapped, channel=swapped.channel.dense())
+                channel = swapped.channel
+                swapped = replace(swapped, channel=channel.dense(), likelihood=channel.likelihood.dense())
             columns[name] = swapped
         confidential = columns.pop(people.confidential)
         return SwappedFile(people, columns, confidential)
@@ -99,7 +101,7 @@ class Swapping(Technique):
             return column
         counts = np.bincount(codes, minlength=len(column.labels))
         drawn = random.choice(n, size=taking_part, replace=False)
-        channel: Channel
+        channel: Bayes
         if self.window is None:
             one, other = drawn[: taking_part // 2], drawn[taking_part // 2 :]
             channel = Bayes(Swapped(counts, taking_part / n), counts / n)

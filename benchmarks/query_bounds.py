@@ -1,6 +1,6 @@
 """Query restriction, n = 2,500 records, Q = 8: the closed form against two linear programs per record.
 
-Prints times and ratios, all taken in this run, beside the bars they must reach; exits 1 if one is missed.
+Prints times and ratios within this run, with their bars; exits 1 if one is missed.
 scipy's programs take half a minute and more, so a random 100 of the 5,000 are timed and the sum extrapolated.
 """
 
@@ -56,7 +56,7 @@ def by_scipy(
 
 
 def by_highspy(matrix: sparse.csr_array, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """All 2n programs, each started from the last one's basis; no tightening, no sharing."""
+    """All 2n programs, each started from the previous basis; no bound propagation, no shared unknowns."""
     solver = highspy.Highs()
     for option, value in {
         "output_flag": False,

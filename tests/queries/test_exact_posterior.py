@@ -1,4 +1,4 @@
-"""The exact posterior against every database that could have been."""
+"""The exact posterior against an enumeration of all possible databases."""
 
 from itertools import product
 
@@ -159,7 +159,7 @@ def test_bad_input_is_named(arguments: dict[str, object], said: str) -> None:
         posteriors(call.pop("answers"), **call)
 
 
-def test_too_fine_a_domain_is_refused_before_it_hurts() -> None:
+def test_too_fine_a_domain_is_rejected_before_it_uses_memory() -> None:
     values = np.append(np.arange(1000), 900_001)
     with pytest.raises(InputError, match="round_to"):
         answered_blocks(np.zeros(4), size=8, records=20, values=values)

@@ -30,7 +30,7 @@ class ImpossibleAnswersError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class AnsweredBlocks:
-    """What the answers say about every block, whatever the prior.
+    """What the answers disclose about every block, for any prior.
 
     Blocks of equal sign and shift have equal sums for any first sum: they share a row of `probabilities`.
     """
@@ -64,7 +64,7 @@ def answered_blocks(answers: ArrayLike, *, size: int, records: int, values: Arra
     """For the exact posterior over ``values`` of every record, from the answers to range sums of ``size`` records.
 
     ``answers`` are those of :func:`equivoc.queries.range_sums.range_sum_answers`; ``values`` is the domain,
-    ascending and on an even grid, holes allowed. InputError if the grid is too fine, or there is none.
+    ascending and on an even grid, gaps allowed. InputError if the grid is too fine, or there is none.
 
     >>> found = answered_blocks([1, 3], size=4, records=7, values=[0, 1])
     >>> found.probabilities()[found.row]

@@ -25,6 +25,10 @@ OF_A_FILE = {
     "(α,k)-anonymity, α",
     "t-closeness, ordered",
     "t-closeness, equal",
+    "β-likeness, basic",
+    "β-likeness, enhanced",
+    "δ-disclosure privacy",
+    "δ-disclosure privacy, values that occur",
     "prosecutor risk, highest",
     "prosecutor risk, average",
     "SUDA, special uniques",
@@ -35,7 +39,13 @@ OF_AN_INTRUDER = {
     "Oganian–Domingo-Ferrer",
     "Trottini–Fienberg, variance",
     "Trottini–Fienberg, entropy",
+    "min-entropy, average",
+    "min-entropy, lowest",
+    "Bayes vulnerability",
+    "conditional min-entropy",
+    "min-entropy leakage",
 }
+KNOWN_CHANNEL = {"maximal leakage"}
 OF_THE_ORIGINAL = {
     "H0, original",
     "A, original",
@@ -73,6 +83,10 @@ def of_a_file(people: Microdata, known: list[str]) -> dict[str, float]:
         "(α,k)-anonymity, α": MODELS.alpha_k_anonymity(people, known=known).alpha,
         "t-closeness, ordered": MODELS.t_closeness(people, known=known),
         "t-closeness, equal": MODELS.t_closeness(people, known=known, distance="equal"),
+        "β-likeness, basic": MODELS.beta_likeness(people, known=known),
+        "β-likeness, enhanced": MODELS.beta_likeness(people, known=known, kind="enhanced"),
+        "δ-disclosure privacy": MODELS.delta_disclosure(people, known=known),
+        "δ-disclosure privacy, values that occur": MODELS.delta_disclosure(people, known=known, absent=False),
         "prosecutor risk, highest": prosecutor.highest,
         "prosecutor risk, average": prosecutor.average,
     }
@@ -85,7 +99,13 @@ def of_an_intruder(posteriors: Any) -> dict[str, float]:
     """Averages over people, class by class repeated as often as it has members."""
     curves, sizes = posteriors.curves(), posteriors.sizes
     everyone = np.sort(np.repeat(MODELS.oganian_domingo_ferrer(posteriors), sizes))
+    guesses = MODELS.min_entropy(posteriors)
     return {
+        "min-entropy, average": np.repeat(guesses, sizes).mean(),
+        "min-entropy, lowest": guesses.min(),
+        "Bayes vulnerability": MODELS.bayes_vulnerability(posteriors),
+        "conditional min-entropy": MODELS.conditional_min_entropy(posteriors),
+        "min-entropy leakage": MODELS.min_entropy_leakage(posteriors),
         "H0": np.repeat(curves.h0, sizes).mean(),
         "A": np.repeat(curves.area, sizes).mean(),
         "Oganian–Domingo-Ferrer": everyone[(len(everyone) - 1) // 2],
@@ -99,11 +119,11 @@ def of_an_intruder(posteriors: Any) -> dict[str, float]:
 @pytest.mark.parametrize("known", [["age", "sex"], ["sex"], []])
 def test_the_file_as_it_is(people: Microdata, known: list[str]) -> None:
     found = values(eq.measures(people, known=known))
-    expected = of_an_intruder(
-        eq.Unprotected().release(people).posteriors(known, intruder="paper")
-    ) | of_a_file(people, known)
+    expected = of_an_intruder(eq.Unprotected().release(people).posteriors(known)) | of_a_file(people, known)
+    expected["maximal leakage"] = np.log2(len(people.values))
     assert found == pytest.approx(expected)
-    assert found.keys() == OF_AN_INTRUDER | (OF_A_FILE if known else OF_A_FILE - {"SUDA, special uniques"})
+    of_a_file_here = OF_A_FILE if known else OF_A_FILE - {"SUDA, special uniques"}
+    assert found.keys() == OF_AN_INTRUDER | KNOWN_CHANNEL | of_a_file_here
 
 
 @pytest.mark.parametrize("technique", [eq.Sampling(0.4), eq.NoiseAddition(50)], ids=lambda t: t.name)
@@ -119,6 +139,7 @@ def test_a_release_with_a_table(people: Microdata, technique: Any) -> None:
     theta = MODELS.skinner_elliot(people, release)
     shares = MODELS.truta(people, release)
     expected |= {
+        "maximal leakage": MODELS.maximal_leakage(release),
         "Skinner–Elliot θ": theta.theta,
         "Truta, minimal": shares.minimal,
         "Truta, maximal": shares.maximal,
@@ -158,7 +179,8 @@ def test_released_values_that_are_no_numbers_leave_k(records: list[Record]) -> N
     people, release = released_as(records, list(range(40)), pay="10-20")
     found = values(eq.measures(people, release))
     left_out = OF_A_FILE - {"k-anonymity"}
-    assert found.keys() == (OF_AN_INTRUDER | OF_THE_ORIGINAL | OF_A_FILE | OF_BOTH) - left_out
+    everything = OF_AN_INTRUDER | KNOWN_CHANNEL | OF_THE_ORIGINAL | OF_A_FILE | OF_BOTH
+    assert found.keys() == everything - left_out
     assert found["k-anonymity"] == eq.models.k_anonymity(people)
 
 
@@ -181,7 +203,7 @@ def test_nobody_knows_who_made_the_rows(records: list[Record]) -> None:
 def test_a_key_that_was_not_released(people: Microdata, records: list[Record]) -> None:
     rows = [{"sex": r["sex"], "pay": r["pay"]} for r in records]
     release = given(people, rows, list(range(40)))
-    assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | OF_THE_ORIGINAL
+    assert values(eq.measures(people, release)).keys() == OF_AN_INTRUDER | KNOWN_CHANNEL | OF_THE_ORIGINAL
     assert values(eq.measures(people, release, known=["sex"])).keys() >= OF_A_FILE | (
         OF_BOTH - {"Skinner–Elliot θ"}
     )
@@ -206,7 +228,7 @@ def test_survey_weights_bring_their_own(records: list[Record]) -> None:
     light = Microdata(
         table.set_column(3, "w", [[0.5] * 40]), confidential="pay", keys=list(KEYS), weights="w"
     )
-    assert values(eq.measures(light)).keys() == OF_AN_INTRUDER | OF_A_FILE
+    assert values(eq.measures(light)).keys() == OF_AN_INTRUDER | KNOWN_CHANNEL | OF_A_FILE
 
 
 KINDS = {

@@ -14,6 +14,7 @@ import pytest
 import equivoc as eq
 from equivoc.intruder.channel import channel as channels
 from equivoc.intruder.channel.rank_noise import BinomialSteps
+from equivoc.models.of_release.posterior_figures import posterior_figures
 
 VALUES = 3_000
 CHECKED = (0, 3, 17)
@@ -176,9 +177,11 @@ def test_blocks_give_what_all_rows_at_once_give(people: eq.Microdata, monkeypatc
     assert np.array_equal(
         parts.posteriors.of_values(rows, columns), whole.posteriors.probabilities[rows, columns]
     )
-    mean, square = parts.posteriors.moments(people.values)
-    np.testing.assert_allclose(mean, whole.posteriors.probabilities @ people.values, rtol=1e-12)
-    np.testing.assert_allclose(square, whole.posteriors.probabilities @ people.values**2, rtol=1e-12)
+    found, table = posterior_figures(parts.posteriors), whole.posteriors.probabilities
+    mean = table @ people.values
+    spread = [row @ (people.values - centre) ** 2 for row, centre in zip(table, mean, strict=True)]
+    np.testing.assert_allclose(found.variance, spread, rtol=1e-9)
+    assert np.array_equal(found.largest, table.max(axis=1))
 
 
 def test_classes_linked_alike_share_a_row() -> None:

@@ -27,8 +27,8 @@ from equivoc.intruder.prior import LEAST, Prior, prior_probabilities
 from equivoc.intruder.release import Release
 from equivoc.intruder.strengths.strongest import INTRUDERS, Choice
 from equivoc.measure.input.arguments import check_relative_gap, tolerances
+from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
-from equivoc.models.of_file.file_measures import Measure
 from equivoc.number_format import exact
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile

@@ -133,14 +133,6 @@ class Posteriors:
             found[pairs] = np.asarray(block.probabilities[row, columns[pairs]], np.float64).reshape(-1)
         return found
 
-    def moments(self, of: Floats) -> tuple[Floats, Floats]:
-        """Of every class, the expected value and the expected square of a number that each value of D has."""
-        mean, square = np.empty(len(self)), np.empty(len(self))
-        for block in self.blocks():
-            mean[block.classes] = np.asarray(block.probabilities @ of)[block.of]
-            square[block.classes] = np.asarray(block.probabilities @ of**2)[block.of]
-        return mean, square
-
 
 def ranges(begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
     """The numbers from each begin to before its end, one range after the other.

@@ -11,8 +11,11 @@ from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.of_file.file_measures import Measure, compared_measures, file_measures
-from equivoc.models.of_release.oganian_trottini import CERTAIN, decreasing, reciprocal, trottini_fienberg
+from equivoc.models.measure import Measure
+from equivoc.models.of_file.file_measures import compared_measures, file_measures
+from equivoc.models.of_release.guess_measures import guess_measures
+from equivoc.models.of_release.oganian_trottini import CERTAIN, by_variance, decreasing, reciprocal
+from equivoc.models.of_release.posterior_figures import posterior_figures
 from equivoc.models.of_release.release_measures import release_measures
 from equivoc.models.phrases import listed, part
 from equivoc.number_format import bits, figure
@@ -70,14 +73,14 @@ def measure_rows(
     if bare is None:
         bare = published.curves(tolerance=None)
     if release is None:
-        return [*_left(published, bare), *_risks(published, bare), *file_measures(people, classes)]
+        return [*_left(published, bare), *_risks(published, bare, None), *file_measures(people, classes)]
     compared = release_measures(people, release, classes)
     if believed is None:
         posteriors = release.posteriors(classes.known)
         believed = posteriors, posteriors.curves(tolerance=None)
     return [
         *_left(*believed),
-        *_risks(*believed),
+        *_risks(*believed, release),
         *compared,
         *_left(published, bare, of=", original"),
         *compared_measures(people, classes),
@@ -112,9 +115,10 @@ def _certain(posteriors: Posteriors, curves: Measured) -> str:
     return part(certain, len(posteriors.classes.people))
 
 
-def _risks(posteriors: Posteriors, curves: Measured) -> list[Measure]:
-    """Decreasing functions of the intruder's uncertainty, over people."""
+def _risks(posteriors: Posteriors, curves: Measured, release: Release | None) -> list[Measure]:
+    """Decreasing functions of the intruder's uncertainty, over people, and her best guess."""
     sizes = posteriors.sizes
+    figures = posterior_figures(posteriors)
     per_bit = reciprocal(curves.h0)
     order = np.argsort(per_bit, kind="stable")
     middle = float(per_bit[order][np.searchsorted(np.cumsum(sizes[order]), sizes.sum() / 2)])
@@ -122,8 +126,8 @@ def _risks(posteriors: Posteriors, curves: Measured) -> list[Measure]:
     by_entropy = float(np.average(decreasing(curves.h0, most), weights=sizes))
     scale = "on a scale from 1 (certain) over 0.5 (no information from the release) towards 0; less is safer."
     variance = []
-    if posteriors.attribute.numeric:
-        spread = float(np.average(trottini_fienberg(posteriors), weights=sizes))
+    if figures.variance is not None:
+        spread = float(np.average(by_variance(figures.variance, posteriors.values), weights=sizes))
         said = f"By the variance that is left to her, a random person's risk is {figure(spread)} {scale}"
         variance.append(Measure("Trottini–Fienberg, variance", spread, said))
     return [
@@ -143,4 +147,5 @@ def _risks(posteriors: Posteriors, curves: Measured) -> list[Measure]:
             by_entropy,
             f"By the entropy that is left to her, a random person's risk is {figure(by_entropy)} {scale}",
         ),
+        *guess_measures(posteriors, figures.largest, release),
     ]

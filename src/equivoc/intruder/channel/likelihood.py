@@ -20,6 +20,8 @@ SPARSE_UP_TO = 0.05
 """Weights of which at most this share is not 0 are multiplied as they are; others are filled first."""
 ROUNDING = 1e-13
 """A difference this small, relatively, is rounding."""
+SUM_TOLERANCE = 1e-9
+"""How far from 1 the probabilities of all symbols may sum."""
 
 
 def filled(weights: Any) -> Floats:
@@ -54,6 +56,10 @@ class Likelihood(ABC):
         """Symbols × values: K, for small domains."""
         return self.backward(np.eye(self.shape[0]))
 
+    def peaks(self) -> Floats | None:
+        """Of each symbol, max_v P(symbol | v), its own factor included; None where that is not known."""
+        return None
+
 
 @dataclass(frozen=True)
 class Published(Likelihood):
@@ -77,6 +83,9 @@ class Published(Likelihood):
 
     def forward(self, prior: Floats) -> Floats:
         return prior
+
+    def peaks(self) -> Floats:
+        return np.ones(self.values)
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,8 @@ class Table(Likelihood):
 
     table: Any = field(repr=False)
     """Values × symbols: P(symbol | value), a NumPy array or a scipy CSR array."""
+    divisor: Floats | None = field(default=None, repr=False)
+    """What each symbol's probabilities were divided by; None: they are as they are."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -133,6 +144,13 @@ class Table(Likelihood):
         if isinstance(self.table, np.ndarray):
             return np.asarray(np.einsum("v,vs->s", prior, self.table))
         return np.asarray(self.table.T @ prior)
+
+    def peaks(self) -> Floats | None:
+        divisor = np.ones(self.shape[0]) if self.divisor is None else self.divisor
+        if np.abs(self.table @ divisor - 1).max() > SUM_TOLERANCE:
+            return None
+        most = self.table.max(axis=0)
+        return np.asarray((most if isinstance(most, np.ndarray) else most.toarray().ravel()) * divisor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +193,10 @@ class Cells(Likelihood):
         sums = np.concatenate([[0.0], np.cumsum(prior)])
         return np.asarray(sums[self.past] - sums[self.first])
 
+    def peaks(self) -> Floats | None:
+        apart = (self._ends.sum(axis=0)[:-1].cumsum() == 1).all()  # each value is in one cell only
+        return (self.past > self.first).astype(np.float64) if apart else None
+
 
 @dataclass(frozen=True)
 class GeometricSteps(Likelihood):
@@ -201,6 +223,12 @@ class GeometricSteps(Likelihood):
 
     def forward(self, prior: Floats) -> Floats:
         return np.asarray(self.backward(prior[None, :])[0])
+
+    def peaks(self) -> Floats:
+        """The chance to stay, for each rank; at an end, also to go beyond it: Σ_(k≥0) (1−α)/(1+α)·α^k = 1/(1+α)."""
+        found = np.full(self.values, (1 - self.alpha) / (1 + self.alpha))
+        found[[0, -1]] = 1.0 if self.values == 1 else 1 / (1 + self.alpha)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,3 +263,7 @@ class Swapped(Likelihood):
     def forward(self, prior: Floats) -> Floats:
         same, other = self._same_and_other
         return np.asarray(same * prior + other * prior.sum())
+
+    def peaks(self) -> Floats:
+        same, other = self._same_and_other
+        return np.asarray(other + max(same, 0.0)) if len(self.counts) > 1 else np.ones(1)

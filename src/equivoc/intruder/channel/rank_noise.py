@@ -25,7 +25,7 @@ def rank_noise(values: int, amplitude: int, *, edge: Edge) -> Likelihood:
         table = transition(values, amplitude, edge=edge)
         # Each symbol by its likeliest origin: far tails of a wide noise then cannot underflow.
         most = table.max(axis=0)
-        return Table(np.divide(table, most, out=np.zeros_like(table), where=most > 0))
+        return Table(np.divide(table, most, out=np.zeros_like(table), where=most > 0), most)
     return BinomialSteps(values, amplitude, edge)
 
 
@@ -105,6 +105,20 @@ class BinomialSteps(Likelihood):
         if self.edge == "clip":
             found[0], found[-1] = (self._tail * prior).sum(), (self._tail[::-1] * prior).sum()
         return np.asarray(found)
+
+    def peaks(self) -> Floats:
+        """A released rank is likeliest from the nearest true one."""
+        reach = len(self.moves) // 2
+        if self.edge == "extend":
+            half = self.amplitude // 2
+            beyond = np.concatenate([self.moves[reach + 1 :], np.zeros(half - reach)])
+            return np.concatenate([beyond[::-1], np.full(self.values, self.moves[reach]), beyond])
+        one = np.zeros((1, self.values))
+        one[0, self.values // 2] = 1.0
+        found = np.full(self.values, float(self._spread(one).max()))
+        if self.edge == "clip":
+            found[[0, -1]] = self._tail[0]
+        return found
 
 
 def within_reach(values: int, amplitude: int, *, edge: Edge) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
+from equivoc.models.measure import Measure
 from equivoc.models.of_file.anonymity import alpha_k_anonymity
 from equivoc.models.of_file.closeness import t_closeness
 from equivoc.models.of_file.diversity import l_diversity
 from equivoc.models.of_file.identification import journalist_risk, marketer_risk, prosecutor_risk
+from equivoc.models.of_file.likeness_measures import likeness_measures
 from equivoc.models.of_file.presence_bounds import delta_presence
 from equivoc.models.of_file.suda_scores import suda
 from equivoc.models.of_file.survey_risk import individual_risk
@@ -27,16 +28,8 @@ FEW_KEYS = 2
 """A record that is unique on at most this many keys is a special unique."""
 
 
-class Measure(NamedTuple):
-    """One figure and its sentence."""
-
-    measure: str
-    value: float
-    meaning: str
-
-
 def file_measures(people: Microdata, classes: Classes) -> list[Measure]:
-    """k, l, t, α, identification risks and SUDA of the file of these people."""
+    """k, l, t, α, β, δ, identification risks and SUDA of the file of these people."""
     return [*_first(people, classes), *_special(people, classes)]
 
 
@@ -113,6 +106,7 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
             f"In the worst class {equal:.1%} of the people would need another {unit} for it to be distributed like "
             "everyone's; less is safer.",
         ),
+        *likeness_measures(classes),
     ]
 
 

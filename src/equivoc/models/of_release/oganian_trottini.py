@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.models.of_release.posterior_figures import posterior_figures
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-12
@@ -57,16 +58,20 @@ def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") 
     (array([0.334, 0.995]), array([0.667, 0.667]))
     """
     check_choice("uncertainty", uncertainty, ("variance", "entropy"))
-    values = posteriors.values
     if uncertainty == "entropy":
-        return decreasing(posteriors.shannon(), float(np.log2(len(values))))
+        return decreasing(posteriors.shannon(), float(np.log2(len(posteriors.values))))
     if not posteriors.attribute.numeric:
         raise InputError(
             f"categories such as {posteriors.attribute.name!r} have no variance; use uncertainty='entropy'."
         )
-    centred = values - values.mean()
-    mean, square = posteriors.moments(centred)
-    return decreasing(square - mean**2, float(np.mean(centred**2)))
+    variance = posterior_figures(posteriors).variance
+    assert variance is not None  # the attribute is numeric
+    return by_variance(variance, posteriors.values)
+
+
+def by_variance(variance: Floats, values: Floats) -> Floats:
+    """1 / (1 + U/U₀) with U the variances of some posteriors, U₀ that of equally likely ``values``."""
+    return decreasing(variance, float(np.var(values)))
 
 
 def decreasing(uncertainty: Floats, without: float) -> Floats:

@@ -12,7 +12,8 @@ from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
-from equivoc.models.of_file.file_measures import Measure, class_size, file_measures, outsiders
+from equivoc.models.measure import Measure
+from equivoc.models.of_file.file_measures import class_size, file_measures, outsiders
 from equivoc.models.of_release.released_table import Crossing, ReleasedTable, crossing, table_if_any
 from equivoc.models.of_release.skinner_elliot_theta import theta_of
 from equivoc.models.of_release.spruill_share import NORMS, neighbourhood

@@ -97,9 +97,9 @@ class Release(ABC):
             return with_register(evidence, classes, prior)
         if intruder == "learned" and evidence is not None and can_learn(evidence, classes):
             return learned(evidence, classes, prior)
-        return self.informed(classes, prior)
+        return self.informed_of_classes(classes, prior)
 
-    def informed(self, classes: Classes, prior: NDArray[np.float64]) -> Posteriors:
+    def informed_of_classes(self, classes: Classes, prior: NDArray[np.float64]) -> Posteriors:
         """The posteriors of the informed intruder."""
         if self.evidence is None:
             return self.with_prior(prior).of_classes(classes)

@@ -30,6 +30,8 @@ class Evidence:
     """P(value | symbol); None: the symbols are the true values."""
     hidden: NDArray[np.bool_] | None = field(default=None, repr=False)
     """True for each record of which nothing is released; None: all records are released."""
+    learnable: bool = True
+    """False if the keys of the records are not released, so that nothing can be learnt from them."""
 
     def is_changed(self, name: str) -> bool:
         """True if a released value of this key need not be the true one."""

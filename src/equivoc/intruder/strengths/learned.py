@@ -73,6 +73,8 @@ def nothing_to_learn(evidence: Evidence | None, classes: Classes) -> str:
 
 def _useless(evidence: Evidence, classes: Classes) -> str:
     """Why nothing can be learnt; "" if something can."""
+    if not evidence.learnable:
+        return "no records are released to learn from"
     if evidence.channel is None and not evidence.changed(classes.known):
         return "the released values are the true ones, so there is nothing to learn"
     for name in classes.known:

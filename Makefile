@@ -1,5 +1,5 @@
-# `make demo`: set up, then the main job on the shipped examples. `make test`: every check, the same in every run.
-# `make fuzz`: the properties on new examples, EXAMPLES times as many of them.
+# `make demo`: set up, then assess the shipped examples. `make test`: all checks, with the same examples in every run.
+# `make fuzz`: the property tests on new random examples, EXAMPLES times as many.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +9,7 @@ EXAMPLES ?= 10
 
 setup: $(VENV)/.ready
 
-# Compiled on installing, for where Python may not write bytecode: each process starts seconds sooner.
+# Bytecode is compiled at installation: where Python cannot write it later, each process would start seconds later.
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
@@ -19,7 +19,7 @@ $(VENV)/.ready: pyproject.toml
 demo: setup
 	$(BIN)/python -m equivoc.demo
 
-# Numba's cache does not notice a change in a kernel that another kernel calls: drop it when any has changed.
+# Numba's cache does not notice a change in a kernel that another kernel calls: delete it if any kernel file has changed.
 $(VENV)/.kernels: $(wildcard src/equivoc/*/*_kernels.py src/equivoc/*/*/*_kernels.py) | setup
 	find src -name '*.nb[ci]' -delete
 	touch $@

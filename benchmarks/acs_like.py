@@ -3,8 +3,8 @@
     python benchmarks/acs_like.py                 # 10 million rows
     python benchmarks/acs_like.py --large         # and 100 million
 
-Every measurement runs in its own process, so that its peak memory is its own. Beside each time stands that of a
-plain NumPy fill of as many random numbers (seven to a row), so that machines can be compared.
+Every measurement runs in its own process, so that peak memory is measured separately. Each time is printed with that of
+filling a NumPy array with as many random numbers (seven per row), so that machines can be compared.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def measure(rows: int) -> dict[str, float]:
 
 
 def plain_fill(rows: int) -> float:
-    """Seconds for seven uniform numbers a row, a block at a time."""
+    """Seconds for seven uniform numbers per row, one block at a time."""
     rng = np.random.default_rng(0)
     block = np.empty(7 * 16_384)
     started = time.perf_counter()

@@ -1,8 +1,8 @@
-"""Microaggregation in groups of 3: how MDAV's time grows, and the fast method's time and loss beside it.
+"""Microaggregation in groups of 3: how MDAV's time grows, compared with the fast method's time and loss.
 
-Run `python benchmarks/aggregation.py` (a minute; `--quick` for a tenth of the rows). Prints seconds, ratios taken in
-this run, and the bars they must reach; exits 1 if one is missed. The loss is the sum of squares within groups, of
-attributes scaled to variance 1.
+Run `python benchmarks/aggregation.py` (a minute; `--quick` for a tenth of the rows). Prints seconds, ratios within this
+run, and their bars; exits 1 if one is missed. The loss is the sum of squares within groups, of attributes scaled to
+variance 1.
 """
 
 import sys
@@ -21,7 +21,7 @@ Codes = NDArray[np.int64]
 
 
 def skewed(records: int) -> Codes:
-    """Whole numbers with long tails that go up and down together, as incomes, rents and hours do."""
+    """Correlated whole numbers with long tails, such as incomes, rents and hours."""
     rng = np.random.default_rng(0)
     common = rng.normal(size=(records, 1))
     own = rng.normal(size=(records, ATTRIBUTES))

@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/assess.py [--rows 1000000]
 
-Prints, from one run, the seconds against the bar and against DuckDB's own time to read and group the file. The work is
-timed in a process that is up: it has assessed a thousand other records, so that libraries are imported and the
-kernels loaded from their cache on disk. Reading the file is part of the work.
+Prints, from one run, the seconds, the bar, and DuckDB's time to read and group the file. Before the timing, the process
+assesses a thousand other records, so that libraries are imported and the kernels are loaded from their cache on disk.
+Reading the file is included.
 """
 
 from __future__ import annotations

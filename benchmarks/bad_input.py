@@ -1,14 +1,14 @@
-"""Malformed inputs for every command: each must be refused in one sentence, exit code 2, with nothing written.
+"""Malformed inputs for every command: each must give an error of one sentence and exit code 2, and write nothing.
 
-For each input: one line on standard error that begins with "equivoc: ", exit code 2, no traceback, nothing printed,
-the working folder as it was (names, kinds, modes, sizes, times, hashes), at most 2 GiB and 30 seconds. Inputs that may
-be read (expected "either") must be refused so or accepted; a few good ones (kind "base") must be accepted, to see that
-the others are refused for what is wrong with them. Exits 1 if one of them fails.
+For each input: one line on standard error that begins with "equivoc: ", exit code 2, no traceback, nothing printed, the
+working folder unchanged (names, kinds, modes, sizes, times, hashes), at most 2 GiB and 30 seconds. Inputs with the
+expectation "either" may also be accepted. A few valid ones (kind "base") must be accepted: this shows that the others
+are rejected because of their fault. Exits 1 if a case fails.
 
     python benchmarks/bad_input.py                     # all
     python benchmarks/bad_input.py --list              # their names
-    python benchmarks/bad_input.py --only study/plans  # those whose name begins so, or matches: "*/files/fifo"
-    python benchmarks/bad_input.py --sample 80         # as many, spread evenly; without processes of their own
+    python benchmarks/bad_input.py --only study/plans  # those whose name begins with this, or matches: "*/files/fifo"
+    python benchmarks/bad_input.py --sample 80         # an even sample of 80, without those that need their own process
 """
 
 from __future__ import annotations

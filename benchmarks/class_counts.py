@@ -4,7 +4,7 @@
     python benchmarks/class_counts.py --large         # and 100 million
     python benchmarks/class_counts.py --spread even   # every level equally likely: the most cells possible
 
-Every measurement runs in its own process, after the kernels are compiled, so that its peak memory is its own.
+Every measurement runs in its own process, after the kernels are compiled, so that peak memory is measured separately.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GROWTH_BAR, LARGE_MEMORY_BAR = 12.0, 4.0
 
 
 def write_people(path: Path, rows: int, *, spread: str) -> None:
-    """People whose levels grow rarer as 1/rank (or all alike), and whose salary follows education and age."""
+    """People whose levels have frequencies of 1/rank (or equal ones), and whose salary depends on education and age."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

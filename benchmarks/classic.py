@@ -1,13 +1,13 @@
 """Classic measures of a million rows with 4 keys: against pycanon, and SUDA against one group-by.
 
     .venv/bin/python benchmarks/classic.py                # all of it; a few minutes
-    .venv/bin/python benchmarks/classic.py --quick        # few rows: does the script work? The ratios mean nothing
-    .venv/bin/python benchmarks/classic.py --pycanon bin/python   # an environment that has pycanon already
+    .venv/bin/python benchmarks/classic.py --quick        # few rows, to test the script; the ratios mean nothing
+    .venv/bin/python benchmarks/classic.py --pycanon bin/python   # use an environment that has pycanon
 
-pycanon is installed into an environment of its own in a temporary folder, and its functions are timed there on the
-same table, once it is in memory. Our time starts at the same point, the pandas frame, and includes the coding of its
-columns. pycanon's entropy-l is timed on the records of a tenth of the classes, and the time multiplied by ten: it works
-class by class. Values are compared on a small table, and every difference is explained.
+pycanon is installed into a separate environment in a temporary folder, and its functions are timed there on the same
+table, once it is in memory. The time of equivoc also starts with the pandas frame, and includes the coding of its
+columns. pycanon's entropy-l works class by class, so it is timed on the records of a tenth of the classes and the time
+is multiplied by ten. Values are compared on a small table, and every difference is explained.
 """
 
 from __future__ import annotations

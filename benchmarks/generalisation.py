@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/generalisation.py [--rows 100000]
 
-Seconds depend on the machine; the growth is taken within one run. Each release is made from people read anew; reading
-is not timed. Beside it: the posteriors of an intruder who knows all 4 keys, at the smaller size. The last line has keys
-of 200 values each, so that hardly two records agree: there are as many classes as records then.
+Seconds depend on the machine; the growth is measured within one run. The people are read again for each release;
+reading is not timed. The posteriors of an intruder who knows all 4 keys are timed too, at the smaller size. In the last
+line each key has 200 values, so that nearly every record is a class of its own.
 """
 
 from __future__ import annotations

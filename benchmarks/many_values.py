@@ -1,12 +1,12 @@
 """Exact incomes: assessments with thousands of distinct values, five techniques; a million people; the first run.
 
     .venv/bin/python benchmarks/many_values.py            # all of it; some ten minutes
-    .venv/bin/python benchmarks/many_values.py --quick    # few people: does the script work? The figures mean nothing
+    .venv/bin/python benchmarks/many_values.py --quick    # few people, to test the script; the figures mean nothing
     .venv/bin/python benchmarks/many_values.py --only small large million first
 
-Each technique is assessed in a process of its own, after a small assessment that loads the compiled kernels; the better
-of two runs counts. Wall time and processor time are printed: on a shared machine look at the latter. The first run is
-that of a copy of the package without any compiled kernel.
+Each technique is assessed in its own process, after a small assessment that loads the compiled kernels; the better of
+two runs is reported. Wall time and processor time are printed: on a shared machine, use processor time. The part
+`first` runs a copy of the package without any compiled kernel.
 """
 
 from __future__ import annotations

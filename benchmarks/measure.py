@@ -1,10 +1,10 @@
-"""How fast the measure is, and how near its estimates are: figures from one run, each beside its bar.
+"""The speed of the measure and the accuracy of its estimates: figures from one run, each with its bar.
 
-Repeat with (some minutes; use a quiet machine):
+Run with (some minutes; use a machine on which nothing else runs):
 
     python benchmarks/measure.py
     python benchmarks/measure.py --only sort,rows     # parts: sort rows estimates rowtime blocks area
-    python benchmarks/measure.py --quick              # small sizes, to see that the script works; figures mean nothing
+    python benchmarks/measure.py --quick              # small sizes, to test the script; the figures mean nothing
 
 Times are the best of several repeats after a warm-up, on two cores.
 """
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 def best(
     work: Callable[[], object], repeats: int = 3, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """The least time of several repeats in seconds, after one call that is not counted."""
+    """The shortest time of several repeats in seconds, after one call that is not timed."""
     work()
     times = []
     for _ in range(repeats):
@@ -202,7 +202,7 @@ PARTS = {
 
 
 def machine() -> str:
-    """What this runs on; keeps the process to two cores where the system allows it."""
+    """A description of the machine; restricts the process to two cores if the system allows it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
     info = Path("/proc/cpuinfo")

@@ -1,7 +1,7 @@
 """Linkage of a released file with its original: 10⁵ × 10⁵ records, 6 keys, by each kind of matching.
 
-Run `python benchmarks/released_file.py`. Each line is a process of its own, so that its peak memory is its own. A full
-table of pairs would hold 10¹⁰ distances: 75 GiB. `--records` takes another size.
+Run `python benchmarks/released_file.py`. Each line is measured in its own process, to measure its peak memory. A full
+table of pairs would have 10¹⁰ distances: 75 GiB. `--records` sets another size.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/study.py [--replicates 30]
 
-One command in a fresh process, on two cores. Prints seconds per technique, seconds in all, the peak memory of the
-command and its workers together; one worker against the two; and the query-restriction part against two linear
-programs per record and release, extrapolated from a few of them. Exits 1 if a bar is missed.
+Runs the command in a new process, on two cores. Prints seconds per technique, total seconds, and the peak memory of the
+command and its workers together; compares two workers with one, and the query-restriction part with two linear programs
+per record and release, extrapolated from a few of them. Exits 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def people() -> pd.DataFrame:
 def run(folder: Path, *, replicates: int, workers: int, every: float = 1.0) -> tuple[float, float]:
     """Seconds of the command, and the largest memory (MiB) that it and its workers held together.
 
-    Memory is looked up ``every`` so many seconds. A look takes some 10 ms of a core, which two workers lack and one
-    does not: ten looks a second would slow two by 4 %.
+    Memory is measured every ``every`` seconds. One measurement takes about 10 ms of a core, which slows two workers but
+    not one: ten per second would slow two workers by 4 %.
     """
     plan, out = folder / "plan.toml", folder / f"out{replicates}-{workers}-{time.monotonic_ns()}"
     plan.write_text(PLAN.format(replicates=replicates))
@@ -103,7 +103,7 @@ def run(folder: Path, *, replicates: int, workers: int, every: float = 1.0) -> t
 
 
 def memory(group: int) -> float:
-    """MiB that the processes of a group have in memory; what they share counts once."""
+    """MiB of memory that the processes of a group use; shared memory is counted once."""
     total = 0.0
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""Break the package on purpose, one fault at a time, and see the tests fail.
+"""Put deliberate faults into the package, one at a time, and check that the tests fail.
 
 Run it from the repository's root, with the tests' own Python:
 
@@ -7,8 +7,8 @@ Run it from the repository's root, with the tests' own Python:
 
 Each fault is applied to a copy of the source in a temporary directory, and the tests that the fault names run against
 that copy until the first failure. A fault is caught when a test fails, or when they do not end in time. Faults that
-survive are listed and make the exit code 1: the tests need strengthening, or the fault changes nothing (then it does
-not belong here). The tree itself is never touched.
+survive are listed and make the exit code 1: either the tests are too weak, or the fault changes no result (then remove
+it from the list). The repository itself is not changed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which examples hypothesis makes up: the same ones everywhere (`make test`), or new ones and more (`make fuzz`).
+"""Which examples hypothesis generates: the same ones everywhere (`make test`), or new ones and more (`make fuzz`).
 
-No deadline in either: kernels may compile on first use.
+Neither has a deadline, because kernels may be compiled on first use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Deliberate faults: what each says, the right source text, the wrong one, and the tests that must notice.
+"""Deliberate faults: a description, the right source text, the wrong one, and the tests that must fail.
 
-A fault names its package, not its file, so that moving code does not touch this list. The right text stands exactly
-once in the package; `tests/test_faults.py` sees to that in every run.
+A fault names its package, not its file, so that this list need not change when code is moved. The right text occurs
+exactly once in the package; `tests/test_faults.py` checks this in every run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The documentation runs: Python examples give what they show, commands print what they show."""
+"""The examples in the documentation are correct: Python examples and commands print what they show."""
 
 from __future__ import annotations
 

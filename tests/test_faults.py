@@ -11,7 +11,7 @@ from tests.kernel_faults import FAULTS, SOURCE, Fault
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
 def test_the_fault_can_be_made(fault: Fault) -> None:
-    """The right text stands once in its package, the wrong one compiles, and the tests it is for are there."""
+    """The right text occurs once in its package, the wrong one compiles, and the named tests exist."""
     file = fault.file()
     source = file.read_text(encoding="utf-8")
     broken = source.replace(fault.right, fault.wrong)
@@ -21,5 +21,5 @@ def test_the_fault_can_be_made(fault: Fault) -> None:
     assert [test for test in fault.tests if not (root / test).is_file()] == []
 
 
-def test_no_fault_stands_twice() -> None:
+def test_no_fault_is_listed_twice() -> None:
     assert len({fault.what for fault in FAULTS}) == len({(f.package, f.wrong) for f in FAULTS}) == len(FAULTS)

@@ -44,7 +44,7 @@ def linked_folder(folder: Path) -> Path:
 def test_an_input_is_not_written(alias: Callable[[Path], Path], tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     people.write_text("age\n30\n")
-    with pytest.raises(InputError, match="it is read as well"):
+    with pytest.raises(InputError, match="it is also an input"):
         check_outputs([tmp_path / "free.html", alias(tmp_path)], inputs=[None, people])
 
 
@@ -92,7 +92,7 @@ def a_socket(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [pipe, dangling, loop, folder, link_to_a_device, a_socket])
-def test_what_is_no_regular_file_stays(
+def test_special_files_are_not_replaced(
     make: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a socket's name must be short
@@ -107,7 +107,7 @@ def test_what_is_no_regular_file_stays(
     assert [each.name for each in tmp_path.iterdir()] == ["out.html"]
 
 
-def test_what_became_a_pipe_meanwhile_stays(tmp_path: Path) -> None:
+def test_a_file_that_became_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "out.html"
     with pytest.raises(InputError, match="cannot be written"), replacing(path):
         os.mkfifo(path)
@@ -124,7 +124,7 @@ def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "real.html").read_text() == "new"
 
 
-def test_private_files_are_their_owners_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_private_files(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         for name, private in (("records.csv", True), ("report.html", False)):

@@ -1,4 +1,4 @@
-"""`import equivoc` loads next to nothing, and kernels that one process compiled the next one loads."""
+"""`import equivoc` loads almost nothing, and a process loads the kernels that an earlier one compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Malformed inputs for every command, generated: a good command line, and one thing wrong with it."""
+"""Malformed inputs for every command, generated from a valid command line with one thing wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .case import Case, unique
 
 
 def all_cases() -> list[Case]:
-    """Every case: good ones first (their kernels are compiled then), then in the order of the files that make them."""
+    """Every case: valid ones first, so that kernels are compiled; then in the order of the files that define them."""
 
     def made() -> Iterator[Case]:
         for part in (people_files, options, technique_words, outputs, plans, curves):

@@ -1,4 +1,4 @@
-"""What a malformed input is: a command line, the files around it, and what may come of it."""
+"""A malformed input: a command line, its files, and the expected result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PEOPLE_COMMANDS = ("assess", "measures", "report")
 
 @dataclass(frozen=True)
 class Case:
-    """One input. Its files lie in a fresh folder, which is the working folder; people.csv is always there."""
+    """One input. Its files are in a new working folder; people.csv is always there."""
 
     command: str
     """The command, or "" for none."""
@@ -62,7 +62,7 @@ class Case:
         return [self.command, *self.words] if self.command else list(self.words)
 
     def lay_out(self, folder: Path) -> None:
-        """Make the files; PermissionError where only another user may make them."""
+        """Create the files; PermissionError if only another user may create them."""
         for name, content in {"people.csv": PEOPLE.encode(), **self.files}.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,18 +73,18 @@ class Case:
 
 
 def people_words(path: str = "people.csv", *more: str) -> tuple[str, ...]:
-    """The words of assess, measures and report."""
+    """The arguments of assess, measures and report."""
     return (path, *OPTIONS, *more)
 
 
 def changed(option: str, value: str) -> tuple[str, ...]:
-    """The words of a good command line with one option changed, or added."""
+    """The arguments of a valid command line with one option changed or added."""
     given = dict(zip(OPTIONS[::2], OPTIONS[1::2], strict=True)) | {option: value}
     return ("people.csv", *(word for pair in given.items() for word in pair))
 
 
 def unique(cases: Iterable[Case]) -> Iterator[Case]:
-    """The cases, each name once; a name that stands for two would hide one of them."""
+    """The cases, after a check that all names are different: two cases of one name would hide one of them."""
     seen: set[str] = set()
     for case in cases:
         if case.name in seen:
@@ -111,7 +111,7 @@ def hard_link_to(name: str) -> Callable[[Path], None]:
 
 
 def device(major: int, minor: int) -> Callable[[Path], None]:
-    """A device of the case's own: were it overwritten, the machine would not miss it."""
+    """A device created for the case, so that overwriting it does no harm."""
     return lambda path: os.mknod(path, 0o020666, os.makedev(major, minor))
 
 

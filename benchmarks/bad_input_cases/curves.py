@@ -1,4 +1,4 @@
-"""Posteriors that are none, for ``equivoc curve``."""
+"""Invalid posteriors for ``equivoc curve``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that are wrong: missing, empty, of the wrong type, out of range, unknown, against each other."""
+"""Wrong options: missing, empty, of the wrong type, out of range, unknown, contradictory."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _of_the_line(command: str, arguments: tuple[str, ...], options: tuple[str, ...]) -> Iterator[Case]:
-    """What is wrong with the line itself, whatever the command."""
+    """Errors in the command line itself, for every command."""
     made = {"plan.toml": PLAN}
     good = (*arguments, *options)
     wrong = {

@@ -56,7 +56,7 @@ FOLDERS: dict[str, tuple[str, dict[str, Content]]] = {
     "link-to-the-input": ("out", {"out": link_to("people.csv")}),
     "long-name": ("x" * 300, {}),
 }
-"""What cannot be made a folder."""
+"""Paths that cannot be created as a folder."""
 
 
 def _of_assess() -> Iterator[Case]:
@@ -192,7 +192,7 @@ def _of_plot() -> Iterator[Case]:
 
 
 def _of_the_output_itself() -> Iterator[Case]:
-    """Where what is printed goes nowhere, or to somewhere that takes few characters."""
+    """Standard output that is closed or full, or whose encoding has few characters."""
     lines = {"curve": POSTERIOR, "assess": people_words(), "measures": people_words()}
     for command, words in lines.items():
         for what, more in {"": (), "-json": ("--json",)}.items():

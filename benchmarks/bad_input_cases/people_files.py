@@ -1,4 +1,4 @@
-"""Files of people that cannot be read, in every place where a file of people is asked for."""
+"""Files of people that cannot be read, for every argument that is a file of people."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ DOUBTFUL = {
 
 @cache
 def parquet_files() -> dict[str, bytes]:
-    """Parquet files that hold no numbers where numbers are asked for, or are damaged."""
+    """Parquet files that are damaged, or whose confidential column has no numbers."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -218,7 +218,8 @@ def _without_columns() -> bytes:
 
 
 def files() -> Iterator[tuple[str, str, Content, bool, bool, str]]:
-    """Each file: what it is, its name, its content, is it a device, are its values wrong, what is expected."""
+    """For each file: a description, its name, its content, whether it is a device, whether its values are wrong, and
+    the expected result."""
     for what, (name, content) in BROKEN.items():
         yield what, name, content, False, False, REFUSED
     for what, (name, content) in DEVICES.items():

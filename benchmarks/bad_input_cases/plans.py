@@ -1,4 +1,4 @@
-"""Plans that are wrong, and folders whose store is wrong."""
+"""Wrong plans, and folders with a wrong store."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def cases() -> Iterator[Case]:
 
 @cache
 def finished_store() -> bytes:
-    """The store of the good plan, run to its end."""
+    """The store of the valid plan after a complete run."""
     with TemporaryDirectory() as made:
         Path(made, "people.csv").write_text(PEOPLE)
         Path(made, "plan.toml").write_bytes(PLAN)

@@ -1,4 +1,4 @@
-"""Runs cases in folders of their own and says what is wrong with what each one did."""
+"""Runs each case in its own folder and reports what is wrong with its result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INSIDES = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case."""
+    """The result of a case."""
 
     case: Case
     faults: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Techniques whose parameters are missing, of the wrong type, out of range, doubled or unknown."""
+"""Techniques whose parameters are missing, of the wrong type, out of range, repeated or unknown."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _label(value: str) -> str:
 
 
 def wrong_techniques() -> Iterator[tuple[str, str, dict[str, str] | str, bool]]:
-    """Each wrong technique: its name, what is wrong, its parameters (or all of its words), may it be accepted."""
+    """For each wrong technique: its name, what is wrong, its parameters or whole text, whether it may be accepted."""
     for name, (good, parameters) in TECHNIQUES.items():
         for key in good:
             yield name, f"without-{key}", {k: v for k, v in good.items() if k != key}, False
@@ -108,7 +108,7 @@ def cases() -> Iterator[Case]:
 
 
 def _toml(value: str) -> str:
-    """The value as a plan has it: a number or a text."""
+    """The value as written in a plan: a number or a text."""
     try:
         float(value)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Runs command lines one after another, each in a fork of this process or, as a user would, in a process of its own.
+"""Runs command lines one after another, each in a fork of this process or in a new process, as a user would.
 
-Started as a script by `running`; reads one order per line (JSON) and answers with one line. The package is loaded once;
-each fork has memory, time and a working folder of its own, so a crash ends nothing but its case.
+Started as a script by `running`; reads one request per line (JSON) and answers with one line. The package is loaded
+once; each fork has its own memory, time limit and working folder, so a crash affects only its case.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def _load() -> None:
-    """The whole package, and what a command line needs that is loaded late; it computes nothing."""
+    """Import the whole package, including modules that commands import late; nothing is computed."""
     import equivoc
 
     for found in walk_packages(equivoc.__path__, "equivoc."):
@@ -90,7 +90,7 @@ def _work(order: dict[str, Any]) -> None:
 
 
 def _prepare(order: dict[str, Any]) -> None:
-    """Where it works, where it reads and writes, and how much it may take."""
+    """Set the working folder, the standard streams, and the limits on memory and time."""
     os.chdir(order["folder"])
     os.environ.update(order["environment"], TMPDIR=order["temporary"], COLUMNS="100")
     tempfile.tempdir = None

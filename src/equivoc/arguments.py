@@ -13,12 +13,12 @@ from equivoc.errors import InputError
 
 
 def is_number(given: object) -> TypeGuard[float]:
-    """Is it a real number? Booleans are not."""
+    """True for a real number; Booleans are rejected."""
     return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
 
 
 def is_whole(given: object) -> TypeGuard[int]:
-    """Is it a whole number? Booleans and floats such as 2.0 are not.
+    """True for a whole number; Booleans and floats such as 2.0 are rejected.
 
     >>> is_whole(2), is_whole(2.0), is_whole(True)
     (True, False, False)
@@ -27,14 +27,18 @@ def is_whole(given: object) -> TypeGuard[int]:
 
 
 def checked_whole_number(name: str, given: object, *, at_least: int) -> int:
-    """The argument as an int; InputError unless it is a whole number and ``at_least`` that large.
+    """The argument as an int; InputError unless it is a whole number from ``at_least`` to 2^63 − 1.
 
     >>> checked_whole_number("seed", 3, at_least=0)
     3
     """
-    if isinstance(given, bool) or not isinstance(given, Integral) or given < at_least:
-        raise InputError(f"{name} must be a whole number of {at_least} or more, not {given!r}")
-    return int(given)
+    if isinstance(given, Integral) and not isinstance(given, bool):
+        number = int(given)
+        if abs(number) >= 1 << 63:  # not in the message: Python cannot print a number of many digits
+            raise InputError(f"{name} is a whole number of more than 63 bits; give a smaller one.")
+        if number >= at_least:
+            return number
+    raise InputError(f"{name} is {given!r}; it must be a whole number of {at_least} or more.")
 
 
 def check_choice(name: str, given: object, allowed: tuple[str, ...]) -> None:
@@ -51,5 +55,5 @@ def checked_number(name: str, given: object, wanted: str, fits: Callable[[float]
 
 
 def _too_long(given: Real) -> bool:
-    """Is it an integer too large for a float?"""
+    """True for an integer too large for a float."""
     return isinstance(given, int) and abs(given) > sys.float_info.max

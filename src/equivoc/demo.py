@@ -30,7 +30,7 @@ def _examples(out: Path) -> None:
         print(f"  from ε = {exact(eps)}: H = {bits(entropy)}")
     print(f"  area {figure(worked.area)}, ε_max {exact(worked.eps_max)}\n")
     close, far = curve([77, 80], [0.5, 0.5]), curve([50, 107], [0.5, 0.5])
-    print("Two salaries left, in thousands, equally likely. Shannon's entropy is equal; the area differs:")
+    print("Two equally likely salaries, in thousands. Shannon's entropy is equal; the area differs:")
     print(f"  {{77K, 80K}}:  H0 = {bits(close.h0)}, area = {figure(close.area)}K bits")
     print(f"  {{50K, 107K}}: H0 = {bits(far.h0)}, area = {figure(far.area)}K bits\n")
     picture = out / "two_salaries.png"
@@ -50,7 +50,7 @@ def _assessment(out: Path) -> None:
     hit, true_hit = record["hit"][200.0]["mean"], record["true_hit"][200.0]
     print(
         f"  within ±100 cents of a random person's wage with probability {probability(hit)} "
-        f"(in truth {probability(true_hit)})\n"
+        f"(actual share {probability(true_hit)})\n"
     )
     page = result.report(out / "report.html", unit="cents")
     print(f"The report is in {page.resolve()}: open it in a browser.")

@@ -45,13 +45,13 @@ def check_outputs(
         spelling, found = _spelling(output), _file(output)
         read = by_path.get(spelling) or (None if found is None else by_file.get(found))
         if read is not None:
-            same = "" if read == output else f", by the name {read}"
-            raise InputError(f"{output} cannot be written: it is read as well{same}. Choose another name.")
+            same = "" if read == output else f", under the name {read}"
+            raise InputError(f"{output} cannot be written: it is also an input{same}. Choose another name.")
         # On a case-insensitive disk, names that differ only in case are the same file.
         for name in (spelling.casefold(), found):
             if name is not None and written.setdefault(name, output) is not output:
                 raise InputError(
-                    f"{output} cannot be written: {written[name]} is to be written too, and is the same file. "
+                    f"{output} cannot be written: it is the same file as another output, {written[name]}. "
                     "Choose another name."
                 )
 
@@ -74,19 +74,22 @@ def check_replaceable(path: Path) -> None:
         raise InputError(f"{path} cannot be written: it is a device, a pipe or a socket, not a regular file.")
 
 
-def new_folder(folder: Path) -> None:
-    """Create the folder; InputError if that fails."""
+def new_folder(folder: Path, *, private: bool = False) -> None:
+    """Create the folder, unless it exists; InputError if that fails. Only the owner can read a new ``private`` one."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InputError(f"{folder} cannot be created as a folder: {problem.strerror}.") from None
+        folder.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"{folder} is a file; give a folder.") from None
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise InputError(f"the folder {folder} cannot be created: {why}.") from None
 
 
 @contextmanager
-def writing_into(folder: Path) -> Iterator[None]:
-    """Create the folder for what is written inside; if that fails, a new folder that stayed empty is removed."""
+def writing_into(folder: Path, *, private: bool = False) -> Iterator[None]:
+    """Create the folder before the block; if the block fails, remove the folder if it is new and still empty."""
     new = not folder.is_dir()
-    new_folder(folder)
+    new_folder(folder, private=private)
     try:
         yield
     except (InputError, OSError):

@@ -1,4 +1,4 @@
-"""Hierarchies from files, widths and words; and one sentence for every mistake in them."""
+"""Hierarchies from files, widths and text; one sentence for every mistake in them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_file_in_any_of_its_forms(file, text):
 
 
 def test_commas_inside_cells_do_not_mislead(file):
-    """Ranges hold commas: another separator that cuts every row alike wins, or quotes protect them."""
+    """Ranges contain commas: the separator that gives all rows equally many cells is used, or cells are quoted."""
     plain = file("20;[20,30);*\n31;[30,40);*\n", "age.csv")
     quoted = file('20,"[20,30)",*\n31,"[30,40)",*\n', "ages.csv")
     for path in (plain, quoted):
@@ -113,16 +113,16 @@ def test_files_that_cannot_be_read(tmp_path, file):
         Hierarchy.read(tmp_path / "bytes.csv", key="job")
 
 
-def test_a_value_that_no_hierarchy_knows(file):
+def test_a_value_that_is_in_no_hierarchy(file):
     path = file(JOBS)
     with pytest.raises(InputError) as raised:
         Hierarchy.read(path, key="job").ladder("job", ["cook", "pilot"])
     assert str(raised.value) == (
         f"key 'job' has the value 'pilot', which is not in the hierarchy {path}; add a row for it."
     )
-    with pytest.raises(InputError, match="key 'job' has the value 'cook', which no interval holds"):
+    with pytest.raises(InputError, match="key 'job' has the value 'cook', which is in no interval"):
         Intervals.of(10).ladder("job", [1, "cook"])
-    with pytest.raises(InputError, match="value 'True', which no interval"):
+    with pytest.raises(InputError, match="value 'True', which is in no interval"):
         Intervals.of(10).ladder("flag", [True])
 
 
@@ -165,7 +165,7 @@ def test_an_interval_holds_its_value_and_nests(numbers, width, times):
         ("5/x", "the widths of intervals are ['5', 'x']"),
     ],
 )
-def test_widths_that_make_no_hierarchy(widths, message):
+def test_widths_that_do_not_nest(widths, message):
     with pytest.raises(InputError) as raised:
         Intervals.of(widths)
     assert message in str(raised.value)
@@ -185,7 +185,7 @@ class TestHierarchies:
             ("*",),
         ]
 
-    def test_words_there_and_back(self, file):
+    def test_text_is_read_back_as_the_same_hierarchies(self, file):
         path = file(JOBS)
         given = Hierarchies.of(f"job:{path}+age:2.5/10")
         assert given == Hierarchies.of({"age": (Decimal("2.5"), 10.0), "job": str(path)})

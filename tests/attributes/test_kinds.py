@@ -1,4 +1,4 @@
-"""Kinds of confidential attribute: what figures they give, and what is said of values that do not fit."""
+"""Kinds of confidential attribute: their figures, and the errors for values that do not fit."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_one_attribute_has_one_name(people: Path) -> None:
     assert "'pay' is named twice" in refused(people, confidential=["pay", eq.Categories("pay")])
 
 
-def test_kinds_are_made_of_names_and_what_is_said_of_them() -> None:
+def test_kinds_follow_from_names_and_options() -> None:
     made = kinds_of(
         ["disease", "severity", "code", "pay"],
         hierarchy={"disease": {"flu": "lungs"}},
@@ -169,15 +169,19 @@ def test_kinds_are_made_of_names_and_what_is_said_of_them() -> None:
         ),
         (["code"], {"categories": ["cod"]}, "categories is given for 'cod', .* did you mean 'code'"),
         (["a"], {"ordered": {"a": ["x"]}, "categories": ["a"]}, "'a', whose kind was given before"),
-        (["a", "b"], {"round_to": 10}, "round_to is about one column of numbers, but a and b may be numbers"),
+        (
+            ["a", "b"],
+            {"round_to": 10},
+            "round_to needs exactly one numeric column, but a and b may be numeric",
+        ),
         (
             ["a"],
             {"categories": ["a"], "domain": [1]},
-            "domain is about one column of numbers, but none of a is one",
+            "domain needs exactly one numeric column, but none of a is numeric",
         ),
     ],
 )
-def test_what_is_said_of_other_names_is_refused(
+def test_kinds_of_unknown_columns_are_rejected(
     names: list[str], said: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(eq.InputError, match=sentence):

@@ -72,6 +72,6 @@ def test_units_and_domains() -> None:
 
 
 @pytest.mark.parametrize(("levels", "asked"), [(2, (0.0,)), (3, (0.0,)), (4, (0.0, 2.0)), (101, (0.0, 10.0))])
-def test_ranks_are_asked_for_in_whole_steps(levels: int, asked: tuple[float, ...]) -> None:
+def test_default_tolerances_of_ranks_are_whole_steps(levels: int, asked: tuple[float, ...]) -> None:
     grade = resolved(eq.Ordered("grade", list(range(levels))), [0])
     assert grade.geometry.default_tolerances() == asked

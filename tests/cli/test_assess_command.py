@@ -1,4 +1,4 @@
-"""``equivoc assess``: what it prints and writes, and what it says to bad input."""
+"""``equivoc assess``: what it prints and writes, and its errors."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_the_tables_name_classes_keys_and_directions(
         "less is riskier",
         "more is riskier",
         "no release",
-        "as it is",
-        "in truth",
+        "unchanged",
+        "the actual share is",
         "Their key values are withheld",
     ):
         assert words in out
@@ -149,7 +149,7 @@ def test_bad_input_ends_in_one_sentence_and_writes_nothing(
     ("content", "sentence"),
     [("", "empty"), ("age,sex,pay\n", "no records"), ("age,age,pay\n1,2,3\n", "age"), (None, "missing.csv")],
 )
-def test_files_that_hold_nobody(
+def test_files_without_people(
     content: str | None,
     sentence: str,
     tmp_path: Path,
@@ -165,7 +165,7 @@ def test_files_that_hold_nobody(
     assert told.count("\n") == 1
 
 
-def test_the_truth_and_the_prior_are_told(
+def test_truth_and_prior_are_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "people.csv"
@@ -173,10 +173,9 @@ def test_the_truth_and_the_prior_are_told(
     words = [path, "--confidential", "pay", "--keys", "town"]
     assert run(monkeypatch, "assess", *words, "--prior", "marginal") == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "She is certain of 3 people and right, and certain of 0 people and wrong." in printed
+    assert "She is certain and right about 3 people, and certain but wrong about 0 people." in printed
     assert (
-        "The true values surprise her by 0.5714 bits on average, and by 1.557 bits without the release"
-        in printed
+        "Her mean surprise at the true values is 0.5714 bits, and 1.557 bits without the release" in printed
     )
     assert run(monkeypatch, "assess", *words, "--prior", "everyone") == 2
     assert "--prior everyone: choose marginal or uniform." in capsys.readouterr().err

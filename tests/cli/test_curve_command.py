@@ -29,7 +29,7 @@ def run(*arguments: str, stdin: str | None = None) -> str:
 
 @pytest.fixture
 def mistake(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """The one line on standard error with which a command ends in exit code 2, printing nothing else."""
+    """The one line on standard error of a command that ends with exit code 2 and prints nothing else."""
 
     def ends_badly(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["equivoc", *arguments])

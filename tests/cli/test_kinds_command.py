@@ -46,7 +46,7 @@ def test_a_hierarchy_gives_sentences_about_its_levels(
     out = capsys.readouterr().out
     assert "area, bits × levels" in out
     assert (
-        "Her best guess of a random person's disease is exact with probability 0.67 by her own belief" in out
+        "Her best guess of a random person's disease is exact with probability 0.67 by her posterior" in out
     )
     assert (
         "Her best guess of a random person's disease is right about the chapter with probability 0.83" in out
@@ -115,7 +115,7 @@ def test_several_attributes_have_a_page_each(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("measures --confidential salary,disease", "choose one, as in --confidential salary."),
+        ("measures --confidential salary,disease", "give one, such as --confidential salary."),
         ("assess --confidential salary,salary", "'salary' is named twice"),
         ("assess --confidential disease --hierarchy diseas=disease.csv", "did you mean 'disease'?"),
         (
@@ -137,11 +137,11 @@ def test_several_attributes_have_a_page_each(
         ("assess --confidential severity --ordered severity=mild,,severe", "position 1 is empty"),
         ("assess --confidential code --categories cods", "--categories is given for 'cods', which"),
         ("assess --confidential disease --round-to 10", "'flu', which is not a number"),
-        ("assess --confidential salary,code --round-to 10", "--round-to is about one column of numbers"),
-        ("assess --confidential salary,disease --eps 10", "it does not say whose tolerance 10 is"),
+        ("assess --confidential salary,code --round-to 10", "--round-to needs exactly one numeric column"),
+        ("assess --confidential salary,disease --eps 10", "the attribute of the tolerance 10 is missing"),
         ("assess --confidential salary,disease --eps pay=10", "'pay' is not confidential"),
-        ("assess --confidential salary,code --unit K", "salary and code are several"),
-        ("assess --confidential disease --unit K", "there is none"),
+        ("assess --confidential salary,code --unit K", "salary and code are numeric"),
+        ("assess --confidential disease --unit K", "none is numeric"),
         ("assess --confidential salary --tolerance 0", "--tolerance is 0"),
         ("report --confidential disease --budget", "holds categories: the privacy budget"),
         ("report --confidential disease --hierarchy disease=disease.csv --out disease.csv", "disease.csv"),

@@ -1,4 +1,4 @@
-"""A sample of the malformed inputs of ``benchmarks/bad_input.py``: refused in a sentence, nothing written."""
+"""A sample of the malformed inputs of ``benchmarks/bad_input.py``: one sentence as an error, nothing written."""
 
 from __future__ import annotations
 

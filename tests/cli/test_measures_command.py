@@ -1,4 +1,4 @@
-"""``equivoc measures``: the library's rows, for people and for machines."""
+"""``equivoc measures``: the library's rows, as a table and as JSON."""
 
 from __future__ import annotations
 

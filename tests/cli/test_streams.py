@@ -63,7 +63,7 @@ def test_a_full_disk(words: list[str]) -> None:
     assert "Exception" not in done.stderr
 
 
-def test_a_reader_that_leaves() -> None:
+def test_output_that_the_reader_closes() -> None:
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
@@ -171,7 +171,7 @@ PEOPLE = "age,sex,pay\n30,F,10\n30,F,20\n30,M,20\n41,M,30\n41,M,30\n52,F,\n"
     [
         (["--keys", ""], "--keys is empty; name at least one column."),
         (["--keys", "age,"], "--keys age,: the name at position 1 is empty."),
-        (["--keys", "age", "--known", ""], "say --known none"),
+        (["--keys", "age", "--known", ""], "give --known none"),
         (["--keys", "age", "--eps", "nan"], "--eps: 'nan' at position 0 is not a finite number."),
         (["--keys", "age", "--eps", "1,inf"], "--eps: 'inf' at position 1 is not a finite number."),
         (["--keys", "age", "--eps", "9" * 5000], "…' at position 0 is not a finite number."),
@@ -215,7 +215,7 @@ def test_seeds(
 
 
 @pytest.mark.parametrize("known", ["none", "sex"])
-def test_nothing_known_is_said_in_a_word(
+def test_known_none_means_no_key(
     known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "people.csv"

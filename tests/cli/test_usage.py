@@ -25,7 +25,7 @@ from equivoc.cli import main
         (["curve", "--" + "x" * 100_000], "No such option"),
     ],
 )
-def test_is_told_in_one_sentence(
+def test_usage_errors_are_one_sentence(
     words: list[str], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["equivoc", *words])

@@ -16,7 +16,7 @@ class Screen(io.StringIO):
         return True
 
 
-def test_the_time_is_told_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_is_shown_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "kernels_are_compiled", lambda _: True)
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
     told = []

@@ -152,7 +152,7 @@ def test_a_long_table_counted_in_pieces(piece: int, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("bits", [20, 26, 27, 28])
 def test_a_full_word_loses_nothing(bits: int) -> None:
-    """Near the limit of 63 bits a carry between fields, or a shift past the word, would show."""
+    """Near the limit of 63 bits, a carry between fields or a shift beyond the word would give a wrong count."""
     rng = np.random.default_rng(bits)
     radices, span = [2**bits, 2**bits], 2**4
     columns = [np.array([0, 2**bits - 1, 2**bits - 1, *rng.integers(0, 2**bits, 5)]) for _ in radices]
@@ -189,7 +189,7 @@ def test_lattice_of_people_agrees_with_classes_and_takes_other_codes() -> None:
         assert (classes.counts != again.counts).nnz == 0
 
 
-def test_codes_that_cannot_be() -> None:
+def test_invalid_codes() -> None:
     with pytest.raises(InputError, match=r"codes of value must lie in 0 … 1"):
         count_cells([], np.array([0, 2]), radices=[], span=2)
     with pytest.raises(InputError, match=r"codes of key 0 have 1 entries, but there are 2 records"):

@@ -366,7 +366,7 @@ def test_rounding_is_half_up(value: float, step: float, rounded: float) -> None:
     assert people.values.tolist() == [rounded]
 
 
-def test_people_travel_to_another_process(make: Make) -> None:
+def test_people_can_be_sent_to_another_process(make: Make) -> None:
     people = Microdata(make(PEOPLE), confidential="salary", keys=["sex", "age"], drop_missing=True)
     copy = pickle.loads(pickle.dumps(people))
     assert copy.codes.tolist() == people.codes.tolist()

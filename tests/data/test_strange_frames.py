@@ -1,4 +1,4 @@
-"""Frames with columns of rarer types, and arguments that make no sense: they work, or are refused in a sentence."""
+"""Frames with columns of rare types work, or give an error of one sentence; so do meaningless arguments."""
 
 from __future__ import annotations
 

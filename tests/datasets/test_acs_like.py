@@ -56,7 +56,7 @@ def test_fewer_rows_are_the_first_of_more_across_pieces(monkeypatch: pytest.Monk
     assert not whole.head(1000).equals(whole.iloc[1000:2000].reset_index(drop=True))
 
 
-def test_the_file_holds_the_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_contains_the_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(acs_people, "PIECE", 1000)
     for name in ("people.parquet", "again.parquet"):
         eq.datasets.write_acs_like(tmp_path / name, 3500, seed=5)
@@ -107,15 +107,15 @@ def test_an_impossible_place_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, "10", True, None])
 def test_a_number_of_people_is_a_whole_number(n: object, tmp_path: Path) -> None:
-    with pytest.raises(eq.InputError, match="n must be a whole number of 1 or more"):
+    with pytest.raises(eq.InputError, match=r"n is .*; it must be a whole number of 1 or more"):
         eq.datasets.acs_like(n)  # type: ignore[arg-type]
-    with pytest.raises(eq.InputError, match="n must be a whole number of 1 or more"):
+    with pytest.raises(eq.InputError, match=r"n is .*; it must be a whole number of 1 or more"):
         eq.datasets.write_acs_like(tmp_path / "people.parquet", n)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, None])
 def test_a_seed_is_a_whole_number(seed: object) -> None:
-    with pytest.raises(eq.InputError, match="seed must be a whole number of 0 or more"):
+    with pytest.raises(eq.InputError, match=r"seed is .*; it must be a whole number of 0 or more"):
         eq.datasets.acs_like(10, seed=seed)  # type: ignore[arg-type]
 
 

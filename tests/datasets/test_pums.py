@@ -29,7 +29,7 @@ RECODED = {
 
 
 def real_file(name: str) -> Path:
-    """A file of the folder that lies beside some checkouts; the test is skipped where there is none."""
+    """A real Census file from a folder beside the repository; the test is skipped if there is none."""
     path = ROOT.parent / "shared" / "data" / name
     if not path.is_file():
         pytest.skip(f"{name} is not here")
@@ -37,7 +37,7 @@ def real_file(name: str) -> Path:
 
 
 def text(*rows: dict[str, object], header: list[str] | None = None) -> str:
-    """Workers in CSV, each like WORKER but for what is said."""
+    """Workers in CSV, each like WORKER except for the given values."""
     names = list(WORKER)
     lines = [",".join(str((WORKER | row)[name]) for name in names) for row in rows]
     return "\n".join([",".join(header or names), *lines]) + "\n"
@@ -50,7 +50,7 @@ def read(folder: Path, *rows: dict[str, object], name: str = "ss06pil.csv") -> p
 
 
 def only(folder: Path, row: dict[str, object], attribute: str, **options: str) -> int | None:
-    """The attribute of a worker who stands beside an ordinary one; None if left out."""
+    """The attribute of a worker in a file with one ordinary worker; None if the row is left out."""
     frame = read(folder, {}, row, **options)
     return int(frame[attribute].iloc[1]) if len(frame) == 2 else None
 
@@ -280,8 +280,8 @@ def test_what_cannot_be_used_is_said_in_a_sentence(tmp_path: Path) -> None:
     file.write_text(text({}))
     refused(file, "1 eligible rows, fewer than the 2,500 records", records=2500)
     for records in (0, -3, 1.5, "all", True):
-        refused(file, "records must be a whole number of 1 or more", records=records)
-    refused(file, "seed must be a whole number of 0 or more", seed=-1)
+        refused(file, r"records is .*; it must be a whole number of 1 or more", records=records)
+    refused(file, r"seed is .*; it must be a whole number of 0 or more", seed=-1)
 
 
 def test_a_broken_zip_is_said_in_a_sentence(tmp_path: Path) -> None:

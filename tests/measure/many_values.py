@@ -1,4 +1,4 @@
-"""Posteriors over many values as releases leave them: what estimated areas are held against."""
+"""Posteriors over many values, as they follow from releases: test data for estimated areas."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def values_of(kind: str, rng: np.random.Generator, n: int) -> Floats:
 
 
 def probabilities_of(kind: str, rng: np.random.Generator, x: Floats) -> Floats:
-    """As sampling leaves them (spikes above a flat prior), as noise does (bumps), or at random."""
+    """As after sampling (spikes above a flat prior), as after noise (bumps), or random."""
     n = len(x)
     prior = rng.dirichlet(np.ones(n)) if rng.random() < 0.5 else np.full(n, 1 / n)
     if kind == "spikes":

@@ -1,4 +1,4 @@
-"""The measure once more, slowly and independently: plain Python, exact masses, nothing imported from equivoc.
+"""A slow, independent computation of the measure: plain Python, exact masses, nothing imported from equivoc.
 
 Masses are sums of probabilities as exact integers (every float is a whole multiple of 2^-1074), rounded once. Pairs are
 compared as exact fractions under the documented tie rule: a window of length ε covers two values if their difference

@@ -1,4 +1,5 @@
-"""Posteriors made to hurt: ties, duplicates, zeros, single ulps, huge and tiny spreads; and tolerances at the ties."""
+"""Difficult posteriors: ties, duplicates, zeros, differences of one ulp, huge and tiny spreads; and tolerances at
+ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The intruder's best guess held against true values: by every window, mirrored, and on flat posteriors."""
+"""The intruder's best guess compared with true values: by every window, mirrored, and on uniform posteriors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cases(draw):
 @settings(max_examples=300)
 @given(cases(), st.booleans(), st.booleans())
 def test_by_every_window(case, sparse: bool, counted: bool) -> None:
-    """Truths lie at half steps as well, where a guess is right by a hair; a scale of 0.1 is not exact in binary."""
+    """True values lie at half steps too, just at the limit of a right guess; a scale of 0.1 is not exact in binary."""
     x, rows, truths, eps, scale = case
     matrix = np.array(rows)
     given_rows = matrix if counted else matrix / matrix.sum(axis=1, keepdims=True)
@@ -83,7 +83,7 @@ def test_a_window_narrower_than_the_tolerance_is_right_a_little_beyond_its_ends(
 
 
 def test_many_rows_with_repeats() -> None:
-    """Classes that share a posterior are worked out together and still get their own truths."""
+    """Classes with the same posterior are computed together, but each is compared with its own true values."""
     rng = np.random.default_rng(5)
     kinds = rng.integers(0, 3, (4, 6))
     kinds[:, 0] += 1

@@ -89,8 +89,8 @@ def test_bounds_from_cells_hold_h(shape: str) -> None:
     assert apart or shape == "one far outlier"  # cells were used; there, they lose nothing
 
 
-def test_cells_that_are_too_coarse_are_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bounds from cells as wide as the windows would never close in: H is then evaluated on the values themselves."""
+def test_too_coarse_cells_are_replaced_by_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds from cells as wide as the windows would not converge: H is then evaluated on the values themselves."""
     monkeypatch.setattr(certified, "CELL", 1 / 1e-2)
     rng = np.random.default_rng(9)
     x, p = rng.random(900), rng.dirichlet(np.ones(900))

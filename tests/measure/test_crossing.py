@@ -22,13 +22,15 @@ def test_it_solves_the_equation(ratio_exponent: float, apart_exponent: float) ->
     apart = 10.0**apart_exponent
     u = apart * 10.0**ratio_exponent
     found = overtaken_after(gain(u, apart) / apart, apart)
-    # As v = u/apart vanishes, y = −v ln v does too, and rounding of y is all that is left of v.
+    # As v = u/apart approaches 0, so does y = −v ln v, and the rounding error of y dominates v.
     assert found == pytest.approx(u, rel=4e-10, abs=apart * 1e-13)
 
 
 def test_starts_that_never_or_always_lead() -> None:
-    assert overtaken_after(10.0, 0.1) == -1.0  # the newer one costs more than it could ever win back
+    assert overtaken_after(10.0, 0.1) == -1.0  # the newer one is always more expensive
     assert overtaken_after(-300.0, 0.1) == NEVER
-    assert overtaken_after(-math.inf, 0.0) == NEVER  # nothing between them: the cheaper one leads for good
+    assert (
+        overtaken_after(-math.inf, 0.0) == NEVER
+    )  # no probability between them: the cheaper one is always better
     assert overtaken_after(math.nan, 0.0) == -1.0
     assert overtaken_after(math.inf, 0.0) == -1.0

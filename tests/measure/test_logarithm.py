@@ -44,7 +44,7 @@ def test_off_by_no_more_than_its_operations_round(q: float) -> None:
     assert abs(loss + q * exact) <= 16 * UNIT * q * abs(exact)
 
 
-def test_everywhere_alike() -> None:
+def test_the_error_is_small_for_all_exponents() -> None:
     """Evenly spread over the exponents and between √½ and √2, where two terms of the series too few would show."""
     q = np.concatenate(
         [2.0 ** np.linspace(-1000.3, 1, 5000), np.linspace(math.sqrt(0.5), math.sqrt(2), 5000)]
@@ -54,5 +54,5 @@ def test_everywhere_alike() -> None:
     assert np.mean(errors) <= 2 * UNIT  # 0.7 were seen; 10 without the last two terms of the series
 
 
-def test_nothing_costs_nothing() -> None:
+def test_phi_of_zero_is_zero() -> None:
     assert both(0.0)[1] == 0.0

@@ -1,4 +1,4 @@
-"""Work shared among threads: every piece once, failures come to light, and a forked process starts anew."""
+"""Work shared among threads: every piece once, errors are raised, and a forked process starts its own threads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_piece_is_worked_on_once(length: int, cores: int) -> None:
 
 
 @pytest.mark.parametrize("bad", range(6))
-def test_what_goes_wrong_in_a_piece_comes_to_light(bad: int) -> None:
+def test_an_error_in_a_piece_is_raised(bad: int) -> None:
     def work(part: slice) -> None:
         if part.start == bad:
             raise ArithmeticError(f"piece {bad}")
@@ -43,7 +43,7 @@ def test_what_goes_wrong_in_a_piece_comes_to_light(bad: int) -> None:
 
 
 @pytest.mark.parametrize("failing", ["caller", "other"])
-def test_after_a_failure_nobody_is_at_work_and_no_piece_is_begun(failing: str) -> None:
+def test_after_an_error_no_thread_runs_and_no_piece_is_started(failing: str) -> None:
     begun: list[int] = []
     both_began = Barrier(2)
     at_work: set[int] = set()

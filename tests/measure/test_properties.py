@@ -44,7 +44,7 @@ def test_h_never_rises(data: st.DataObject, posterior: Posterior) -> None:
 
 @settings(max_examples=80)
 @given(st.data(), posteriors)
-def test_the_three_doors_agree(data: st.DataObject, posterior: Posterior) -> None:
+def test_curve_curves_and_entropy_at_agree(data: st.DataObject, posterior: Posterior) -> None:
     x, p = posterior.values, posterior.probabilities
     c, many = eq.curve(x, p), eq.curves(x, [p, p[::-1]])
     rough = eq.curve(x, p, tolerance=0.5)

@@ -1,4 +1,4 @@
-"""When does x_i − x_j = ε count as covered? In favour of covering at rounding, and only there."""
+"""The rule for x_i − x_j = ε: differences equal to ε up to rounding are covered, larger ones are not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ULP = 0.125
 
 
 def all_three(values: list[float], probabilities: list[float], eps: float) -> list[float]:
-    """H(ε) of the three doors, the dense and the sparse table included."""
+    """H(ε) by entropy_at, curve and curves (dense and sparse)."""
     many = eq.curves(values, [probabilities])
     return [
         eq.entropy_at(values, probabilities, eps),

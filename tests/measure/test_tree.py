@@ -112,7 +112,7 @@ def test_rounding_leaves_nothing_at_the_top() -> None:
         ([[0, 1, 2], [4, 4, 5], [1, 2, 2], [0, 0, 0]], "splits group 4 of height 1 at height 2"),
     ],
 )
-def test_what_is_no_tree(tree, message: str) -> None:
+def test_levels_that_do_not_form_a_tree(tree, message: str) -> None:
     with pytest.raises(eq.InputError, match=message):
         tree_curve(tree, [0.5, 0.5])
 

@@ -38,7 +38,7 @@ def test_equals_scipy_on_random_queries(seed: int, density: float, ends: bool) -
     assert np.all((found[:, 0] <= true) & (true <= found[:, 1]))
 
 
-# Three pairs in a ring: no bound follows from any one sum, so handing bounds on settles nothing.
+# Three pairs in a ring: no single sum gives a bound, so bound propagation is not enough.
 RING = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
 
 
@@ -98,7 +98,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_a_tree_of_sums_needs_no_program(programs: list[int]) -> None:
     chain = sparse.csr_array(np.kron(np.eye(40, 41) + np.eye(40, 41, 1), np.ones((1, 3))))
-    # The first two blocks are pinned by their sum; the news must travel along the whole chain.
+    # The sum of the first two blocks fixes both; this must be propagated along the whole chain.
     true = np.repeat([27, 27] + [12] * 39, 3) / 3
     found = linear_bounds(chain, chain @ true, low=0, high=9)
     np.testing.assert_array_equal(found[-3:], np.tile([0, 9], (3, 1)))

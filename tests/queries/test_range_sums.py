@@ -68,7 +68,7 @@ def test_equals_bounds_for_the_same_queries_as_a_matrix(file: list[int], size: i
     np.testing.assert_array_equal(bounds(confidential, size=size, low=0, high=10), expected)
 
 
-def test_oracle_tells_a_shifted_block_apart() -> None:
+def test_the_oracle_detects_a_shifted_block() -> None:
     confidential = np.array([10.0, 10, 10, 9, 0, 0, 0, 1, 5, 5])
     right = bounds(confidential, size=4, low=0, high=10)
     matrix = query_matrix(10, 4)
@@ -116,7 +116,7 @@ def test_decimals_come_back_as_written() -> None:
 
 
 def test_only_the_answers_matter() -> None:
-    # Both files have block sums 10, 4, 12: within a block the values are the owner's secret.
+    # Both files have block sums 10, 4, 12; the answers do not depend on the values within a block.
     one, other = [5, 5, 4, 0, 6, 6], [10, 0, 1, 3, 2, 10]
     np.testing.assert_array_equal(bounds(one, size=4, low=0, high=10), bounds(other, size=4, low=0, high=10))
 

@@ -1,4 +1,4 @@
-"""People small enough to reckon with by hand, and people whose table wants to harm its reader."""
+"""Few people, for computations by hand, and people whose names and values contain hostile markup."""
 
 from __future__ import annotations
 

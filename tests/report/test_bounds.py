@@ -1,4 +1,4 @@
-"""No figure that is handed over is one person's value."""
+"""No published figure is one person's value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on a privacy budget: there where the release is differentially private or it is asked for."""
+"""The report's section on privacy budgets: present if the release is differentially private, or on request."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def assessed(frame: pd.DataFrame, technique) -> eq.Assessment:
 @pytest.mark.parametrize(
     "technique", [eq.GeometricNoise(2), eq.NoisyTable(0.5, levels="public")], ids=lambda t: t.name
 )
-def test_a_private_release_is_marked_where_it_stands(frame, tmp_path, technique):
-    """The picture is about changing one value; a table that hides the presence of a person with ε does so with 2ε."""
+def test_the_budget_of_a_private_release_is_marked(frame, tmp_path, technique):
+    """The chart's ε is for a change of one value; for a table with ε for the presence of a person, that is 2ε."""
     result = assessed(frame, technique)
     epsilon = {"geometric-noise": 2, "noisy-table": 1}[technique.name]
     facts = result.facts()

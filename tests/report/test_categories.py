@@ -1,4 +1,4 @@
-"""The report of categories: levels by name, no values, and no section that makes no sense for them."""
+"""The report of categories: levels by name, no values, and no section that does not apply to them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def assessed(frame: pd.DataFrame, kind: object) -> eq.Assessment:
     return eq.assess(people, eq.Sampling(0.5))  # type: ignore[no-any-return]
 
 
-def test_a_tree_is_told_and_drawn_by_its_levels(frame: pd.DataFrame) -> None:
+def test_a_tree_is_described_and_drawn_by_its_levels(frame: pd.DataFrame) -> None:
     result = assessed(frame, TREE)
     facts = result.facts()
     assert facts["curve"]["levels"] == ["disease", "chapter", "all"]

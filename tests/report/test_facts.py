@@ -14,7 +14,7 @@ import pytest
 import equivoc as eq
 from equivoc.report.facts import BINS
 from equivoc.report.json_values import json_values
-from tests.report.reckoned import Sample, area, best_window, entropy, right_share
+from tests.report.plain_computation import Sample, area, best_window, entropy, right_share
 
 KNOWN = ["age", "sex"]
 
@@ -222,7 +222,7 @@ def test_seed_and_versions(facts: dict[str, Any], result: eq.Assessment) -> None
     assert made_before.facts()["seed"] is None
 
 
-def test_json_there_and_back(facts: dict[str, Any]) -> None:
+def test_json_is_read_back_as_the_same_facts(facts: dict[str, Any]) -> None:
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
 
 
@@ -240,7 +240,7 @@ def test_one_value_only() -> None:
     assert told["people"]["certain"] == 2
 
 
-def test_an_unprotected_file_gives_most_away(frame: pd.DataFrame) -> None:
+def test_most_of_an_unprotected_file_is_disclosed(frame: pd.DataFrame) -> None:
     people = eq.Microdata(frame, confidential="pay", keys=["age", "sex"])
     told = eq.assess(people, eq.Unprotected(), known=["age", "sex"]).facts()
     assert told["verdict"]["gives_away"] == "most"

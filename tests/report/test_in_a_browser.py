@@ -1,4 +1,4 @@
-"""The page in a real browser: charts are drawn, nothing is asked of anyone, nothing hostile runs."""
+"""The page in a real browser: charts are drawn, nothing is requested from the network, no hostile script runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def browser() -> Iterator[Any]:
 
 
 class Visit:
-    """A page that was opened, and what it said and asked for."""
+    """A page that was opened, its messages and its requests."""
 
     def __init__(self, browser: Any, path: Path, **options: Any) -> None:
         self.said: list[str] = []

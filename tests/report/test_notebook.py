@@ -1,4 +1,4 @@
-"""What notebooks show: tables that are escaped, pictures that need no network."""
+"""Display in notebooks: escaped tables, and charts that need no network."""
 
 from __future__ import annotations
 

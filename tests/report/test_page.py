@@ -1,4 +1,4 @@
-"""The page is whole, inert, and says what the facts say."""
+"""The page is complete, runs no foreign script, and agrees with the facts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_hostile_names_and_values_stay_text(hostile_page: str) -> None:
     assert "alert(1)</script>" not in hostile_page
 
 
-def test_the_page_without_hostility_is_built_alike(page: str) -> None:
+def test_a_page_of_ordinary_data_has_the_same_elements(page: str) -> None:
     assert scripts(page) == OWN
 
 
@@ -148,6 +148,6 @@ def test_a_report_never_replaces_the_file_it_is_about(frame: Any, tmp_path: Path
     before = path.read_bytes()
     result = eq.assess(eq.read(path, confidential="pay", keys=["age"]), eq.Unprotected())
     for output in (path, link):
-        with pytest.raises(eq.InputError, match="it is read as well"):
+        with pytest.raises(eq.InputError, match="it is also an input"):
             result.report(output)
     assert path.read_bytes() == before

@@ -18,7 +18,7 @@ from tests.report.markup import Markup
 
 
 class Done:
-    """Looks like a study that has run."""
+    """A stand-in for the result of a study."""
 
     seed = 5
 

@@ -128,7 +128,7 @@ def test_the_true_hit_counts_people_whom_the_best_guess_comes_close_to_and_share
 
 @pytest.mark.parametrize("eps", [0, 20, 45])
 def test_the_true_hit_does_not_depend_on_which_end_of_the_axis_is_crowded(eps: float) -> None:
-    """Four people in five earn least; a flat posterior then is right for one in five, from whichever end one looks."""
+    """Four of five people have the lowest income; a uniform posterior is right for one in five, also if mirrored."""
     pay = np.array([10] * 16 + [20, 30, 40, 50])
     told = []
     for values in (pay, 60 - pay):

@@ -140,6 +140,6 @@ def test_bad_input(parameters, message):
         eq.budget(some(), **parameters)
 
 
-def test_one_value_is_nothing_to_protect():
+def test_one_value_needs_no_protection():
     with pytest.raises(eq.InputError, match="'pay' has one value only"):
         eq.budget(eq.Microdata(pa.table({"pay": [3, 3]}), confidential="pay"))

@@ -62,13 +62,16 @@ def test_other_kinds(name: str, kind: str, unit: str, tmp_path: Path) -> None:
         ),
         ('hierarchy = { disease = "no.csv" }', "line 5: the hierarchy of 'disease' cannot be used"),
         ("hierarchy = { disease = 3 }", "line 5: the hierarchy of 'disease' is 3"),
-        ('hierarchy = "disease.csv"', "line 5: hierarchy is 'disease.csv'; it must be a file by attribute"),
+        (
+            'hierarchy = "disease.csv"',
+            "line 5: hierarchy is 'disease.csv'; it must be a table of attributes and files",
+        ),
         (
             'ordered = { disease = ["flu", "asthma"] }',
             "line 5: on line 4 of people.csv, .*'ulcer', which is not one of its",
         ),
         ('ordered = { disease = "flu" }', "line 5: the levels of 'disease' must be a list"),
-        ("categories = [3]", "line 5: categories is a list with 3 in it"),
+        ("categories = [3]", "line 5: categories is a list that contains 3"),
         ("round_to = 10", "line 3: on line 2 of people.csv, .*which is not a number"),
     ],
 )
@@ -81,7 +84,7 @@ def test_mistakes_are_told_with_their_line(kind: str, sentence: str, tmp_path: P
 def test_several_attributes_are_refused(tmp_path: Path) -> None:
     path = plan(tmp_path, "disease", "")
     path.write_text(path.read_text().replace('"disease"', '["disease", "code"]'))
-    with pytest.raises(eq.InputError, match=r"line 3: confidential is .* it must be one column's name"):
+    with pytest.raises(eq.InputError, match=r"line 3: confidential is .* it must be the name of one column"):
         read_plan(path)
 
 
@@ -97,7 +100,7 @@ def test_a_store_of_another_kind_or_hierarchy_is_not_continued(tmp_path: Path) -
     flat = eq.Microdata(frame, confidential="disease", keys=["sex"])
     assert len({data_fingerprint(people, b"salt") for people in (one, other, flat)}) == 3
     eq.Study(one, techniques=[eq.Unprotected()], replicates=1).run(tmp_path, progress=False)
-    with pytest.raises(eq.InputError, match="another domain or hierarchy"):
+    with pytest.raises(eq.InputError, match="another domain or another hierarchy"):
         eq.Study(other, techniques=[eq.Unprotected()], replicates=1).run(tmp_path, progress=False)
     with pytest.raises(eq.InputError, match="of the kind tree, not categories"):
         eq.Study(flat, techniques=[eq.Unprotected()], replicates=1).run(tmp_path, progress=False)

@@ -131,7 +131,7 @@ def test_no_input_is_overwritten(plan: Path, environment: dict[str, str], techni
     plan.write_text(f"{head}[[technique]]\n{technique}\n")
     ran = run(plan, out, environment)
     assert ran.returncode == 2, ran.stdout
-    assert f"{out / name} cannot be written: it is read as well" in ran.stderr
+    assert f"{out / name} cannot be written: it is also an input" in ran.stderr
     assert (out / name).read_bytes() == before
 
 
@@ -169,7 +169,9 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_interrupted_it_says_how_to_go_on(plan: Path, environment: dict[str, str], workers: str) -> None:
+def test_an_interrupted_study_says_how_to_continue(
+    plan: Path, environment: dict[str, str], workers: str
+) -> None:
     plan.write_text(plan.read_text().replace("replicates = 3", "replicates = 5000"))
     out = plan.parent / "out of it; $HOME"
     started = subprocess.Popen(
@@ -186,7 +188,13 @@ def test_interrupted_it_says_how_to_go_on(plan: Path, environment: dict[str, str
     assert started.returncode == 130
     assert len(said.splitlines()) == 1, said
     assert "of 20000 cells done; they are kept in" in said
-    assert shlex.split(said.partition("To go on: ")[2]) == ["equivoc", "study", str(plan), "--out", str(out)]
+    assert shlex.split(said.partition("To continue: ")[2]) == [
+        "equivoc",
+        "study",
+        str(plan),
+        "--out",
+        str(out),
+    ]
     assert wait_until(lambda: not processes_of(started.pid), 300), "workers outlive their parent"
     kept = cells_in(out)
     assert 3 <= kept < 20000

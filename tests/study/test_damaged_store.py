@@ -71,7 +71,9 @@ def refused(people: eq.Microdata, folder: Path, said: str) -> None:
         "ALTER TABLE study DROP COLUMN salt",
     ],
 )
-def test_contents_that_are_no_study(people: eq.Microdata, kept: Path, tmp_path: Path, statement: str) -> None:
+def test_contents_that_are_not_a_study(
+    people: eq.Microdata, kept: Path, tmp_path: Path, statement: str
+) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(kept, folder)
     connection = sqlite3.connect(folder / FILE)
@@ -123,7 +125,7 @@ def test_another_database_stays_as_it_is(people: eq.Microdata, tmp_path: Path) -
     connection = sqlite3.connect(tmp_path / FILE)
     connection.executescript("CREATE TABLE study (wages); INSERT INTO study VALUES (7)")
     connection.close()
-    refused(people, tmp_path, "is not a study of this equivoc; choose another folder")
+    refused(people, tmp_path, "is not a study of this version of equivoc; choose another folder")
 
 
 def test_killed_at_its_very_start(people: eq.Microdata, tmp_path: Path) -> None:

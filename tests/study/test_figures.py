@@ -1,4 +1,4 @@
-"""A study's rows against a slow computation of them, from what the releases give out."""
+"""A study's rows against a slow computation from what is released."""
 
 from __future__ import annotations
 

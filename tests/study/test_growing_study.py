@@ -1,4 +1,5 @@
-"""A folder takes more replicates and other techniques, and computes what is new; what does not draw is done once."""
+"""More replicates and other techniques in the same folder: only new cells are computed; a technique without randomness
+has one cell."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_a_plan_may_be_short(plan: Path) -> None:
         ("step = 10", "step = 0", 5, "domain: from 10 to 100 in steps of 0"),
         ("step = 10", "stp = 10", 5, "domain has the keys low, high, stp"),
         ("high = 100", "high = 20", 5, "domain"),
-        ('[[technique]]\nname = "s', '[[tecnique]]\nname = "s', 7, "there is no 'tecnique' in a plan"),
+        ('[[technique]]\nname = "s', '[[tecnique]]\nname = "s', 7, "a plan has no table 'tecnique'"),
         (
             'name = "sampling"',
             'name = "sampel"',
@@ -66,21 +66,26 @@ def test_a_plan_may_be_short(plan: Path) -> None:
         ("fraction = [0.2, 0.5]", "fraction = [0.2, 0.2]", 8, "sampling:fraction=0.2 is in the plan twice"),
         ("fraction = [0.2, 0.5]", "fraction = nan", 9, "fraction is nan"),
         ("size = [2, 4]", "size = [2, 3]", 13, "size is 3; a query sums an even number"),
-        ("known_sizes = [0, 1, 2, 3]", "known_sizes = [0, 4]", 16, "known_sizes holds 4; with 3 keys"),
+        ("known_sizes = [0, 1, 2, 3]", "known_sizes = [0, 4]", 16, "known_sizes contains 4; with 3 keys"),
         ("known_sizes = [0, 1, 2, 3]", "known_sizes = []", 16, "known_sizes is empty"),
-        ("known_sizes = [0, 1, 2, 3]", "known_sizes = [0.5]", 16, "known_sizes holds 0.5"),
+        ("known_sizes = [0, 1, 2, 3]", "known_sizes = [0.5]", 16, "known_sizes contains 0.5"),
         (
             "known_sizes = [0, 1, 2, 3]",
             'subsets = [["age", "sx"]]',
             16,
-            "subsets holds 'sx', which is not a key",
+            "subsets contains 'sx', which is not a key",
         ),
-        ("known_sizes = [0, 1, 2, 3]", 'subsets = ["age"]', 16, "subsets holds 'age'; each must be a list"),
+        (
+            "known_sizes = [0, 1, 2, 3]",
+            'subsets = ["age"]',
+            16,
+            "subsets contains 'age'; each must be a list",
+        ),
         ("known_sizes = [0, 1, 2, 3]", "subsets = []", 16, "subsets is empty"),
-        ("replicates = 3", "replicates = 0", 17, "replicates is 0; give a whole number of 1 or more"),
+        ("replicates = 3", "replicates = 0", 17, "replicates is 0; it must be a whole number of 1 or more"),
         ("replicates = 3", "replicates = 2.5", 17, "replicates is 2.5; it must be a whole number"),
         ("replicates = 3", "subsets = [[]]", 16, "known_sizes and subsets are both given"),
-        ("seed = 11", "seed = -1", 18, "seed is -1; give a whole number of 0 or more"),
+        ("seed = 11", "seed = -1", 18, "seed is -1; it must be a whole number of 0 or more"),
         ("seed = 11", "seed = true", 18, "seed is True; it must be a whole number"),
         ("seed = 11", "sede = 11", 18, "[study] has no key 'sede': did you mean 'seed'?"),
     ],
@@ -116,7 +121,7 @@ def test_no_technique_no_toml_no_file(plan: Path, tmp_path: Path) -> None:
     [
         ({"techniques": []}, "techniques is empty"),
         ({"techniques": eq.Sampling(fraction=0.5)}, "techniques is Sampling"),
-        ({"techniques": ["sampling"]}, "techniques holds 'sampling'"),
+        ({"techniques": ["sampling"]}, "techniques contains 'sampling'"),
         ({"techniques": [eq.NoiseAddition(percent=5), eq.NoiseAddition(percent=5.0)]}, "percent=5 twice"),
         ({"replicates": 1.5}, "replicates is 1.5"),
         ({"seed": -1}, "seed is -1"),
@@ -126,7 +131,7 @@ def test_no_technique_no_toml_no_file(plan: Path, tmp_path: Path) -> None:
         ({"subsets": [["age"], ["age"]]}, "repeats a key or a subset"),
     ],
 )
-def test_a_study_is_valid_from_birth(people: eq.Microdata, given: dict, said: str) -> None:
+def test_a_study_is_checked_when_it_is_created(people: eq.Microdata, given: dict, said: str) -> None:
     with pytest.raises(eq.InputError, match=said):
         eq.Study(people, **{"techniques": [eq.Sampling(fraction=0.5)], **given})
     with pytest.raises(eq.InputError, match="people is a DataFrame"):

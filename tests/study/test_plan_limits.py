@@ -1,4 +1,4 @@
-"""Plans that would take all memory, never end, or crash a parser: a sentence with the line, at once."""
+"""Plans that would use all memory, never end, or crash a parser: an error with the line, without delay."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def test_the_same_limits_hold_without_a_plan(people: eq.Microdata) -> None:
         ({"replicates": 1_000_001}, "1 techniques × 1,000,001 replicates are too many"),
         ({"replicates": 10**5000}, "replicates is a whole number of more than 63 bits"),
         ({"seed": 10**5000}, "seed is a whole number of more than 63 bits"),
-        ({"known_sizes": [10**5000]}, "known_sizes holds a number that is too large"),
-        ({"known_sizes": [float("nan")]}, "known_sizes holds nan"),
-        ({"known_sizes": [-1]}, "known_sizes holds -1"),
-        ({"known_sizes": {"a": 1}}, "known_sizes holds 'a'"),
+        ({"known_sizes": [10**5000]}, "known_sizes contains a number that is too large"),
+        ({"known_sizes": [float("nan")]}, "known_sizes contains nan"),
+        ({"known_sizes": [-1]}, "known_sizes contains -1"),
+        ({"known_sizes": {"a": 1}}, "known_sizes contains 'a'"),
         ({"known_sizes": "012"}, "known_sizes is '012'"),
         ({"subsets": 7}, "subsets is 7"),
-        ({"subsets": [["age", []]]}, "subsets holds \\[\\], which is not a key"),
+        ({"subsets": [["age", []]]}, "subsets contains \\[\\], which is not a key"),
         ({"techniques": None}, "techniques is None"),
         ({"techniques": 7}, "techniques is 7"),
     ):

@@ -140,7 +140,7 @@ def test_an_old_store_is_to_be_removed(study: eq.Study, tmp_path: Path) -> None:
     for use in (lambda: study.run(tmp_path, progress=False), lambda: eq.load_study(tmp_path)):
         with pytest.raises(
             eq.InputError,
-            match=r"made by an earlier version of equivoc .*; remove it, and run the study again",
+            match=r"written by an earlier version of equivoc .*: remove it, and run the study again",
         ):
             use()
     assert (tmp_path / FILE).read_bytes() == before

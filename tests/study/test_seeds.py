@@ -1,4 +1,4 @@
-"""A cell is a function of its key: order, company, workers and store change nothing."""
+"""A cell is a function of its key: order, other cells, workers and store change nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_workers_and_store_give_equal_bytes(
     assert as_bytes(eq.Study.load(tmp_path / "one").results) == as_bytes(alone)
 
 
-def test_order_and_company_change_nothing(people: eq.Microdata, alone: pd.DataFrame) -> None:
+def test_order_and_other_techniques_change_nothing(people: eq.Microdata, alone: pd.DataFrame) -> None:
     key = ["technique", "parameters", "known_size", "replicate"]
     turned = run(people, TECHNIQUES[::-1])
     assert turned["technique"].iloc[0] == "noise-addition"  # the study's order
@@ -89,14 +89,12 @@ def test_a_technique_that_cannot_be_used_on_the_data_is_named(people: eq.Microda
 
 def test_too_little_memory_is_said_in_a_sentence(people: eq.Microdata) -> None:
     study = eq.Study(people, techniques=[Greedy()], replicates=1)
-    with pytest.raises(
-        eq.InputError, match="greedy, replicate 0: there is too little memory for it with 10 values"
-    ):
+    with pytest.raises(eq.InputError, match="greedy, replicate 0: there is too little memory for 10 values"):
         study.run(progress=False)
 
 
 class Greedy(eq.Unprotected):
-    """Wants more memory than there is."""
+    """A technique that runs out of memory."""
 
     name = "greedy"
 
@@ -105,7 +103,7 @@ class Greedy(eq.Unprotected):
 
 
 class Deadly(eq.Unprotected):
-    """Takes its process with it, as running out of memory does."""
+    """A technique that ends its process, as the system does when memory runs out."""
 
     random = True
 

@@ -44,7 +44,7 @@ def test_another_plan_is_refused(people: eq.Microdata, kept: Path, changed: dict
 
 
 KEYS = ["age", "sex", "job"]
-OTHER = "its data hold other values, have their rows in another order, or have another domain"
+OTHER = "its data have other values, another order of rows, another domain"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_finished_study_is_not_computed_again(
     assert study.run(kept, progress=False).complete
 
 
-def test_an_unfinished_study_can_be_read_and_gone_on_with(
+def test_an_unfinished_study_can_be_read_and_continued(
     people: eq.Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = eq.Study(people, techniques=TECHNIQUES, replicates=2, seed=1)
@@ -114,7 +114,7 @@ def test_an_unfinished_study_can_be_read_and_gone_on_with(
 
 @contextmanager
 def without_rights() -> Iterator[None]:
-    """Root may write anywhere: act as a user who owns nothing."""
+    """Root may write anywhere: act as another user, without rights."""
     me = os.geteuid()
     if me == 0:
         os.seteuid(65534)
@@ -140,7 +140,7 @@ def test_read_where_nothing_may_be_written(people: eq.Microdata, kept: Path) -> 
         copy.chmod(0o755)
 
 
-def test_what_is_no_store(people: eq.Microdata, tmp_path: Path) -> None:
+def test_files_that_are_not_a_store(people: eq.Microdata, tmp_path: Path) -> None:
     study = eq.Study(people, techniques=TECHNIQUES, replicates=1)
     with pytest.raises(eq.InputError, match="there is no study in"):
         eq.load_study(tmp_path)
@@ -151,7 +151,9 @@ def test_what_is_no_store(people: eq.Microdata, tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / FILE)
     connection.execute("CREATE TABLE other (x)")
     connection.close()
-    with pytest.raises(eq.InputError, match="is not a study of this equivoc; choose another folder"):
+    with pytest.raises(
+        eq.InputError, match="is not a study of this version of equivoc; choose another folder"
+    ):
         study.run(tmp_path, progress=False)
 
 
@@ -173,15 +175,15 @@ def test_a_study_that_breaks_off_keeps_what_is_finished(people: eq.Microdata, tm
     assert len(done.cells) == 1
 
 
-def test_a_folder_that_cannot_be(people: eq.Microdata, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created(people: eq.Microdata, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(eq.InputError, match="cannot be made: Not a directory"):
+    with pytest.raises(eq.InputError, match="cannot be created: Not a directory"):
         eq.Study(people, techniques=TECHNIQUES, replicates=1).run(tmp_path / "file" / "out", progress=False)
     (tmp_path / "out" / FILE).mkdir(parents=True)
     study = eq.Study(people, techniques=TECHNIQUES, replicates=1)
     with pytest.raises(eq.InputError, match=r"study.sqlite is not a file; choose another folder"):
         study.run(tmp_path / "out", progress=False)
-    with pytest.raises(eq.InputError, match="file is a file; give a folder for the study"):
+    with pytest.raises(eq.InputError, match="file is a file; give a folder"):
         study.run(tmp_path / "file", progress=False)
     for strange in (7, "a\0b", b"bytes", True):
         with pytest.raises(eq.InputError, match=r"store is .*; give the path of a folder"):
@@ -202,7 +204,7 @@ def test_a_folder_that_may_not_be_written(
 
 
 def test_a_full_disk(plan: Path, environment: dict[str, str]) -> None:
-    """The limit on a file's size stands in for a full disk: what was finished stays, and the rest can follow."""
+    """A limit on the file size simulates a full disk: finished cells are kept, and the study can be continued."""
     out = plan.parent / "out"
     text = plan.read_text().replace("replicates = 3", "replicates = 60")
     plan.write_text(text)

@@ -1,4 +1,4 @@
-"""Techniques that change values, in plans and worker processes: the same bytes however many work."""
+"""Techniques that change values, in plans and worker processes: the same bytes for any number of workers."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from scipy.sparse import issparse
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.intruder import mixing
+from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
 from equivoc.techniques.differential_privacy.noisy_table import NoisyCounts, NoisyTable
@@ -351,3 +352,33 @@ def test_the_truth_is_never_ruled_out(technique, rows, seed, percent):
         rows_of_people = post.probabilities[post.classes.of_record]
         assert (rows_of_people[np.arange(len(people)), people.codes] > 0).all()
         np.testing.assert_allclose(post.probabilities.sum(axis=1), 1, rtol=1e-12)
+
+
+@named(ALL)
+def test_no_technique_has_a_prior_of_its_own(technique, people):
+    """Every channel is worked out anew for another prior; where it is Bayes' rule, by that rule."""
+    release = technique.release(people, 1)
+    if isinstance(release, NoisyCounts) or isinstance(technique, Unprotected):
+        return
+    if isinstance(release, LinkedRelease):
+        column = release.confidential
+        read = [(column.codes, column.channel), (column.codes, column.informed)]
+    else:
+        read = [(release.group, release.channel)]
+        if isinstance(technique, QueryRestriction):
+            read.append((release.informed_group, release.informed))
+    for codes, channel in read:
+        if channel is None:
+            continue
+        prior = np.array([0.3, 0.2, 0.1, 0.1, 0.2, 0.05, 0.05])
+        rows = channel.with_prior(prior).dense()[np.unique(codes)]
+        np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-9)
+        uniform = channel.with_prior(np.full(7, 1 / 7)).dense()[np.unique(codes)]
+        undecided = (uniform > 0).sum(axis=1) > 1
+        assert undecided.any() == (np.abs(rows - uniform).max() > 0.01)
+        if isinstance(channel, Bayes):
+            likelihood = np.divide(uniform, uniform.max(axis=1, keepdims=True))
+            expected = likelihood * prior
+            np.testing.assert_allclose(
+                rows, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-15
+            )

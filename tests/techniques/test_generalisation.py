@@ -366,7 +366,7 @@ class TestWords:
         (Generalisation(k=41, hierarchies={"age": 5}), "k is 41, but there are only 40 records"),
         (
             Generalisation(k=2, hierarchies={"job": 5}),
-            "key 'job' has the value 'cook', which no interval holds",
+            "key 'job' has the value 'cook', which is in no interval",
         ),
         (Generalisation(k=2, hierarchies={"salary": 5}), "hierarchy for 'salary', which is not a key"),
         (

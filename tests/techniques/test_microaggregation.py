@@ -92,7 +92,7 @@ def test_decimals_and_holes_are_on_a_grid(method):
     for record, group in enumerate(found.group):
         possible = [c for c in product([0.1, 0.25, 0.7], repeat=3) if abs(sum(c) - sums[group]) < 1e-9]
         expected = [sum(c[0] == v for c in possible) / len(possible) for v in (0.1, 0.25, 0.7)]
-        assert found.confidential.channel[found.confidential.codes[record]] == pytest.approx(expected)
+        assert found.confidential.channel.dense()[found.confidential.codes[record]] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, "3", True, None])

@@ -98,6 +98,62 @@ def test_exact_posterior_is_that_of_all_databases(beliefs, classes_of, assert_sa
         assert_same(beliefs(release.posteriors(known)), mean_rows(classes_of(records, known), rows), rel=1e-9)
 
 
+def databases(release, domain, n, size, prior):
+    """Every record's distribution: all databases with the same answers, weighted by their records' priors."""
+    place_of = np.argsort(release.order)
+    tallies = np.zeros((n, len(domain)))
+    for database in product(range(len(domain)), repeat=n):  # in the queries' order
+        sums = [sum(domain[database[place]] for place in places) for places in queries(n, size)]
+        if sums == pytest.approx(release.answers.tolist(), abs=1e-9):
+            weight = np.prod([prior[code] for code in database])
+            for r in range(n):
+                tallies[r, database[place_of[r]]] += weight
+    return tallies / tallies.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("prior", [[0.4, 0.1, 0.2, 0.3], [0.6, 0.2, 0.2, 0.0]], ids=str)
+@pytest.mark.parametrize(("n", "size"), [(6, 2), (5, 2), (6, 4), (5, 4), (6, 6)])
+def test_the_informed_channel_is_the_exact_posterior_with_the_prior(n, size, prior):
+    domain = [10, 20, 30, 40]
+    records = small_file(n, domain[: np.count_nonzero(prior)], seed=7 * n + size)
+    release = QueryRestriction(size=size).release(read(records, domain), 5)
+    found = release.informed.with_prior(np.array(prior)).dense()[release.informed_group]
+    expected = databases(release, domain, n, size, prior)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    flat = release.informed.dense()[release.informed_group]
+    assert np.abs(flat - expected).max() > 0.01 or (expected.max(axis=1) > 1 - 1e-9).all()
+
+
+def test_answers_that_the_prior_rules_out_are_read_without_it():
+    domain, prior = [10, 20, 30], np.array([0.5, 0.5, 0.0])
+    records = small_file(6, [30], seed=1)
+    release = QueryRestriction(size=4).release(read(records, domain), 0)
+    np.testing.assert_allclose(
+        release.informed.with_prior(prior).dense()[release.informed_group], [[0, 0, 1]] * 6
+    )
+
+
+def test_a_given_intruder_has_no_other_beside_it(people):
+    release = QueryRestriction(size=4, intruder="bayes").release(people, 0)
+    assert (release.informed, release.informed_group, release.notes()) == (None, None, [])
+    other = QueryRestriction(size=4).release(people, 0)
+    np.testing.assert_array_equal(release.group, other.informed_group)
+    np.testing.assert_array_equal(release.channel.dense(), other.informed.dense())
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 2**0.5, 5.0], [0, 1, 2, 99_999_999]], ids=str)
+def test_values_on_no_grid_or_too_fine_a_one_have_bounds_only(values):
+    people = Microdata(pa.table({"pay": values * 3}), confidential="pay")
+    release = QueryRestriction(size=4).release(people, 0)
+    assert release.informed is None
+    (note,) = release.notes()
+    assert "The real risk is higher; round the values (round_to)" in note
+    prior = np.array([0.7, 0.1, 0.1, 0.1])
+    found = release.with_prior(prior).channel.dense()[release.group]
+    inside = np.array([[low - 1e-6 <= v <= high + 1e-6 for v in values] for low, high in release.bounds])
+    np.testing.assert_allclose(found, inside * prior / (inside * prior).sum(axis=1, keepdims=True))
+
+
 @pytest.mark.parametrize("intruder", ["uniform", "bayes"])
 def test_a_record_in_no_query_keeps_the_prior(intruder):
     """Seven records, blocks of two: the last of the order is in no query, and is in a class of its own."""

@@ -101,6 +101,25 @@ def test_a_wrong_window_or_share_is_beyond_the_errors():
     assert np.abs(found - exact_moves(7, 4, 2)).max() > 3 * FIVE_ERRORS
 
 
+@pytest.mark.parametrize(("records", "taking_part", "window"), TINY)
+def test_rank_swapping_before_another_prior(records, taking_part, window):
+    """P(released | true) in files with these values is known; Bayes' rule does the rest."""
+    counts = np.array([1, 1, records - 2])[: min(records, 3)]
+    counts = counts[counts > 0]
+    values = np.repeat(np.arange(len(counts)), counts)
+    moves = exact_moves(records, taking_part, window)
+    shown = np.array([[moves[values == c][:, values == d].sum() for d in set(values)] for c in set(values)])
+    prior = np.array([0.2, 0.7, 0.1])[: len(counts)]
+    joint = shown / counts * prior
+    expected = joint / joint.sum(axis=1, keepdims=True)
+    channel = rank_moves(records, taking_part, window).channel(counts)
+    np.testing.assert_allclose(
+        channel.with_prior(prior / prior.sum()).dense(), expected, atol=4 * FIVE_ERRORS
+    )
+    if len(counts) == 3:
+        assert np.abs(channel.dense() - expected).max() > 6 * FIVE_ERRORS
+
+
 @pytest.mark.parametrize(
     ("records", "taking_part", "window"), [(5000, 5000, 3), (4001, 1200, 200), (300, 300, 30)]
 )

@@ -95,7 +95,7 @@ def as_number(text: str) -> float | None:
 
 
 def _brackets(text: str) -> Span | None:
-    """``[20,30)``, ``(20,30]``, and the same with brackets turned outwards for open ends: ``[20,30[``."""
+    """``[20,30)``, ``(20,30]``, and the notation with outward brackets for open ends: ``[20,30[``."""
     found = _BRACKETS.fullmatch(text)
     if found is None:
         return None

@@ -23,7 +23,7 @@ class Line:
     positions: Floats = field(repr=False)
     """Where each value of the domain lies, ascending."""
     least_tolerance: float = 0.0
-    """No smaller one above 0 is asked for unless the caller does: 2 for ranks, one up or down."""
+    """The smallest default tolerance above 0: 2 for ranks, which is one rank up or down."""
 
     @property
     def width(self) -> float:
@@ -37,7 +37,7 @@ class Line:
         return curves(self.positions, matrix, counts=counts, tolerance=tolerance)
 
     def default_tolerances(self) -> tuple[float, ...]:
-        """0, and a round number of about a tenth of the width; 0 only, where that would be the whole width or more."""
+        """0, and a round number of about a tenth of the width; only 0 if that would be the whole width or more."""
         further = max(round_tolerance(self.width), self.least_tolerance)
         return (0.0, further) if further < self.width or not self.least_tolerance else (0.0,)
 
@@ -51,7 +51,8 @@ class Nested:
     """
 
     groups: NDArray[np.int64] = field(repr=False)
-    """Heights × values: the number of each value's ancestor at each height; at height 0 itself, on top one for all."""
+    """Heights × values: the number of each value's ancestor at each height; at height 0 the value itself, at the top
+    one ancestor for all."""
     names: tuple[str, ...] = ("value", "any")
     """The name of each height."""
     labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
@@ -84,7 +85,7 @@ class Nested:
         return tree_curves(self.groups, matrix, counts=counts)
 
     def default_tolerances(self) -> tuple[float, ...]:
-        """0 (the value itself), and 1 (its parent) where that is not the root."""
+        """0 (the value itself), and 1 (its parent) unless that is the root."""
         return (0.0, 1.0) if self.height > 1 else (0.0,)
 
 

@@ -21,7 +21,7 @@ from equivoc.files import check_readable
 
 SEPARATORS = (";", "\t", ",")
 HEADERS = ("value", "values")
-"""Words that the first cell of a header may hold, besides the key's name."""
+"""Words that the first cell of a header may contain, besides the key's name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A table of values and what they become: each row ``(value, step 1, step 2, …)``, as in ARX.
+    """A table of values and their groups: each row is ``(value, step 1, step 2, …)``, as in ARX.
 
     A value has one row; every group of a step lies within one group of the next.
 
@@ -91,7 +91,7 @@ class Hierarchy:
             if "" in row[1:]:
                 raise InputError(
                     f"the hierarchy {self.source} has an empty group in the row of {row[0]!r} ({self._at(number)}); "
-                    f"write what the value becomes, such as {STAR}."
+                    f"write a label, such as {STAR}."
                 )
             if row[0] in first:
                 raise InputError(
@@ -179,7 +179,7 @@ class Hierarchy:
 
     @cached_property
     def _row_of(self) -> dict[str | Decimal, tuple[str, ...]]:
-        """By the value as it is written and, for numbers, as a number."""
+        """Rows by the value as text and, for numbers, also as a number."""
         found: dict[str | Decimal, tuple[str, ...]] = {}
         for row in self.rows:
             number = _decimal(row[0])
@@ -188,7 +188,7 @@ class Hierarchy:
         return {**found, **{row[0]: row for row in self.rows}}
 
     def _row(self, level: Any) -> tuple[str, ...] | None:
-        """The row of a value: as it is written or, for a number, as a number."""
+        """The row of a value, found by its text or, for a number, by its numeric value."""
         text = written(level)
         row = self._row_of.get(text or "")
         return self._row_of.get(Decimal(text)) if row is None and text and is_number(level) else row
@@ -252,7 +252,7 @@ class Intervals:
         for level in levels:
             if not (level is None or is_number(level)):
                 raise InputError(
-                    f"key {key!r} has the value {written(level)!r}, which no interval holds; "
+                    f"key {key!r} has the value {written(level)!r}, which is in no interval; "
                     "give a hierarchy from a CSV file for it."
                 )
         numbers = [None if level is None else Decimal(str(level)) for level in levels]

@@ -1,6 +1,7 @@
 """The kinds of confidential attribute: a number, ordered categories, categories, categories under a hierarchy.
 
-A kind is what the caller says of a column. `resolve` holds it against the values that occur and gives an `Attribute`.
+A kind is the caller's description of a column. `resolve` checks it against the values that occur and returns an
+`Attribute`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Placed = tuple[Attribute, NDArray[np.int32]]
 
 @dataclass(frozen=True)
 class Kind:
-    """A confidential column and what kind of values it holds."""
+    """A confidential column and the kind of its values."""
 
     name: str
     """The column's name."""
@@ -42,9 +43,10 @@ class Kind:
             )
 
     def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
-        """The attribute with the column's ``levels`` (distinct, none null) placed in it, or those that do not fit.
+        """The attribute, and the position of each of the column's ``levels`` (distinct, not null) in its domain; or
+        the levels that do not fit.
 
-        ``order`` is the column's own order of values, where its type has one.
+        ``order`` is the column's own order of values, if its type has one.
         """
         raise NotImplementedError
 
@@ -64,7 +66,7 @@ class Number(Kind):
     domain: Iterable[float] | None = None
     """The values that the attribute can take; without it, those that occur."""
     unit: str = ""
-    """What a value is counted in, such as "K" or "cents"; for the words of the report."""
+    """The unit of the values, such as "K" or "cents"; used in the report."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -139,7 +141,7 @@ class Ordered(Kind):
         named = self.levels
         if named is None:
             if order is None:
-                raise InputError(f"{self.name!r} has no order of its own: give its levels, lowest first")
+                raise InputError(f"the type of {self.name!r} has no order: give its levels, lowest first")
             named = order.to_pylist()
         rank = {_text(level): at for at, level in enumerate(named)}
         places = np.array([rank.get(_text(level), -1) for level in levels.to_pylist()], np.int32)
@@ -154,7 +156,7 @@ class Ordered(Kind):
 
 @dataclass(frozen=True)
 class Categories(Kind):
-    """Categories without an order: values are the same or not. A tree of height 1.
+    """Categories without an order: two values are equal or different. A tree of height 1.
 
     >>> import pyarrow as pa
     >>> attribute, place = Categories("disease").resolve(pa.array([" flu", "asthma", "flu"]))
@@ -166,7 +168,7 @@ class Categories(Kind):
         import pyarrow as pa
 
         if pa.types.is_binary(levels.type) or pa.types.is_large_binary(levels.type):
-            raise InputError(f"the confidential column {self.name!r} holds bytes: give numbers or text")
+            raise InputError(f"the confidential column {self.name!r} contains bytes: give numbers or text")
         labels, places = _distinct(levels)
         values = np.array(labels.to_pylist(), dtype=object)
         return Attribute(self.name, "categories", labels, values, Nested.flat(len(labels))), places
@@ -209,13 +211,13 @@ class Tree(Kind):
 
 @dataclass(frozen=True)
 class Bare(Kind):
-    """A column by its name only: a `Number` if it holds numbers, `Categories` if none of its values is a number."""
+    """A column given only by its name: `Number` if all values are numbers, `Categories` if none is."""
 
     round_to: float | None = None
     domain: Iterable[float] | None = None
 
     def __post_init__(self) -> None:
-        # Checked now, so that a mistake is told before a file is read.
+        # Checked now, so that a mistake is reported before a file is read.
         number = Number(self.name, round_to=self.round_to, domain=self.domain)
         object.__setattr__(self, "domain", number.domain)
 
@@ -234,8 +236,7 @@ class Bare(Kind):
             return found
         return found._replace(
             why="is not a number, while other values are",
-            advice="give numbers only, or say that they are categories (Categories in Python, --categories in a "
-            "command)",
+            advice="give numbers only, or declare them as categories (Categories in Python, --categories in a command)",
         )
 
     def _categories(self, levels: pa.Array, order: pa.Array | None) -> Placed | Misfit:
@@ -246,13 +247,15 @@ class Bare(Kind):
 def as_kinds(
     confidential: Any, *, round_to: float | None = None, domain: Iterable[float] | None = None
 ) -> tuple[Kind, ...]:
-    """What the caller said is confidential: a name, a kind, or a list of these."""
+    """The kinds of the confidential columns, which the caller gave as a name, a kind, or a list of these."""
     several = isinstance(confidential, Iterable) and not isinstance(confidential, (str, bytes, Mapping))
     given = list(confidential) if several else [confidential]
     if not given:
         raise InputError("confidential is an empty list: name at least one column")
     if (len(given) > 1 or isinstance(given[0], Kind)) and not (round_to is None and domain is None):
-        raise InputError("round_to and domain belong to one column given by its name: use Number(…) for each")
+        raise InputError(
+            "round_to and domain need one column, given by its name: otherwise use Number(…) for each"
+        )
     found = []
     for each in given:
         if isinstance(each, Kind):
@@ -279,8 +282,9 @@ def kinds_of(
 ) -> list[Kind]:
     """The kinds of the columns ``names``, as a command or a plan describes them.
 
-    ``hierarchy`` and ``ordered`` say by name which column is a `Tree` and which is `Ordered`, ``categories`` which hold
-    codes; of any other its values decide. ``round_to`` and ``domain`` are about the one that is none of these.
+    Columns in ``hierarchy`` are a `Tree`, those in ``ordered`` are `Ordered`, those in ``categories`` are `Categories`;
+    the kind of any other column follows from its values. ``round_to`` and ``domain`` apply to the one column that is in
+    none of these.
 
     >>> kinds_of(["pay", "code"], categories=["code"], round_to=10)
     [Bare(name='pay', round_to=10, domain=None), Categories(name='code')]
@@ -301,8 +305,10 @@ def kinds_of(
     others = [name for name in names if name not in kinds]
     if not (round_to is None and domain is None) and len(others) != 1:
         what = "domain" if round_to is None else "round_to"
-        why = f"{' and '.join(others)} may be numbers" if others else f"none of {', '.join(names)} is one"
-        raise InputError(f"{what} is about one column of numbers, but {why}: give it with one such column")
+        why = f"{' and '.join(others)} may be numeric" if others else f"none of {', '.join(names)} is numeric"
+        raise InputError(
+            f"{what} needs exactly one numeric column, but {why}: omit it, or use Number(…) in Python"
+        )
     return [kinds.get(name) or Bare(name, round_to=round_to, domain=domain) for name in names]
 
 
@@ -311,7 +317,7 @@ def _text(level: Any) -> str:
 
 
 def _distinct(levels: pa.Array) -> tuple[pa.Array, NDArray[np.int32]]:
-    """The distinct labels, ascending, text without blanks around it; and the place of each level among them."""
+    """The distinct labels, ascending (text without surrounding blanks), and the position of each level among them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

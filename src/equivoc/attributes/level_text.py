@@ -30,7 +30,7 @@ def written(level: Any) -> str | None:
 
 
 def written_range(levels: Sequence[Any], low: int, high: int) -> str | None:
-    """Levels ``low`` to ``high``: one value as it is, all levels as ``*``, numbers as a closed range, else a set.
+    """Levels ``low`` to ``high``: one value unchanged, all levels as ``*``, numbers as a closed range, else a set.
 
     >>> written_range((20, 21, 22, 23), 1, 2), written_range(("cook", "judge", "nurse"), 0, 1)
     ('[21,22]', '{cook,judge}')
@@ -44,9 +44,8 @@ def written_range(levels: Sequence[Any], low: int, high: int) -> str | None:
     if is_number(levels[low]) and is_number(levels[high]):
         return f"[{written(levels[low])},{written(levels[high])}]"
     found = written_set(levels[low : high + 1])
-    while (
-        found in levels
-    ):  # one level is itself written like this set; a blank makes the two different without changing the meaning
+    # If a level has the same text as this set, add a blank: the two then differ, and the meaning stays the same.
+    while found in levels:
         found = "{ " + found[1:]
     return found
 
@@ -61,7 +60,7 @@ def written_set(levels: Sequence[Any]) -> str:
 
 
 def _element(level: Any) -> str:
-    """A member of a set; quoted as in CSV if it would be misread without."""
+    """A member of a set; quoted as in CSV if it would be ambiguous without quotes."""
     text = written(level)
     if text is None:
         return MISSING

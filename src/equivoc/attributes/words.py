@@ -1,4 +1,4 @@
-"""An attribute in words: what its distances are counted in, what its domain is, how close a guess is."""
+"""Describes an attribute in words: the unit of its distances, its domain, how close a guess is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Closeness(NamedTuple):
 
 
 def measured_in(attribute: Attribute, unit: str = "") -> str:
-    """What areas are counted in beside bits: levels, the caller's ``unit``, the attribute's own, or its name."""
+    """The unit of areas (bits × this): levels, the caller's ``unit``, the attribute's own unit, or its name."""
     return "levels" if isinstance(attribute.geometry, Nested) else unit or attribute.unit or attribute.name
 
 
@@ -35,12 +35,12 @@ def domain_size(attribute: Attribute) -> str:
 
 
 def level_names(attribute: Attribute) -> tuple[str, ...]:
-    """What the heights of the hierarchy are called, the values' own first; () for a line."""
+    """The names of the levels of the hierarchy, the values' own first; () if there is none."""
     return attribute.geometry.names if isinstance(attribute.geometry, Nested) else ()
 
 
 def closeness(attribute: Attribute, eps: float, unit: str = "") -> Closeness:
-    """What a right guess at the tolerance ``eps`` says."""
+    """The words for a correct guess at the tolerance ``eps``."""
     whose = f"a random person's {attribute.name}"
     names = level_names(attribute)
     height = min(int(eps), len(names) - 1) if names else eps

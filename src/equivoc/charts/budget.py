@@ -10,8 +10,8 @@ from equivoc.charts.curve import COLOURS
 from equivoc.charts.drawing import drawable
 from equivoc.number_format import amount
 
-RELEASE, TRUE, WORST = "geometric noise", "geometric noise, in truth", "worst case that ε allows"
-PRIOR, UNPROTECTED = "without the release", "published as it is"
+RELEASE, TRUE, WORST = "geometric noise", "geometric noise, true-hit rate", "worst case that ε allows"
+PRIOR, UNPROTECTED = "without the release", "published unchanged"
 COLOUR = {
     RELEASE: COLOURS[0],
     TRUE: COLOURS[5],

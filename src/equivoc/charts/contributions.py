@@ -16,7 +16,7 @@ def contribution_chart(bits: dict[str, float]) -> alt.Chart:
         .encode(
             x=alt.X(
                 "bits:Q",
-                title="bits that knowing the key takes from the intruder's uncertainty (more is riskier)",
+                title="reduction of the intruder's uncertainty, bits (more is riskier)",
             ),
             y=alt.Y("key:N", title=None, sort="-x"),
             tooltip=["key:N", alt.Tooltip("bits:Q", format=".3f")],

@@ -38,7 +38,7 @@ def curve_chart(curves: Mapping[str, Steps], *, unit: str = "the values' unit") 
         if len(eps) > MOST_POINTS:
             keep = np.unique(np.linspace(0, len(eps) - 1, MOST_POINTS).astype(int))
             eps, h = eps[keep], h[keep]
-        if not c.exact:  # h is a lower bound up to each ε: drawn so, the line is never above H
+        if not c.exact:  # shift the lower bounds so that the line is never above H
             h = np.append(h[1:], 0.0)
         points = [*zip(eps.tolist(), h.tolist(), strict=True), (reach * 1.04, 0.0)]
         rows += [{"curve": drawable(name), "eps": e, "bits": b} for e, b in points]

@@ -10,7 +10,7 @@ from equivoc.charts.budget import budget_chart
 from equivoc.charts.curve import COLOURS
 from equivoc.charts.drawing import drawable
 
-RELEASE, UNPROTECTED, PRIOR = "this release", "published as it is", "without the release"
+RELEASE, UNPROTECTED, PRIOR = "this release", "published unchanged", "without the release"
 LINES = (RELEASE, PRIOR, UNPROTECTED)
 LINE_COLOURS = [COLOURS[0], COLOURS[2], COLOURS[1]]
 WIDTH = 748
@@ -25,7 +25,7 @@ def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
     charts = {"people": people_figure(facts)}
     if facts["curve"]["levels"]:
         charts["curve"] = level_figure(facts)
-    elif facts["data"]["confidential"]["kind"] != "categories":  # for plain categories, H0 says everything
+    elif facts["data"]["confidential"]["kind"] != "categories":  # plain categories have only H0
         charts["curve"] = curve_figure(facts)
     if len(facts["knowledge"]["sizes"]) > 1:
         charts["knowledge"] = knowledge_figure(facts)
@@ -102,7 +102,7 @@ def knowledge_figure(facts: dict[str, Any]) -> Chart:
 
 
 def people_figure(facts: dict[str, Any]) -> Chart:
-    """How many people have how much H0, and how high a hit rate."""
+    """Histograms over people of H0 and of the hit rate."""
     people = facts["people"]
     return alt.hconcat(
         _histogram(people["h0"], "H0, bits (left is riskier)", COLOURS[0]),
@@ -116,14 +116,14 @@ def people_figure(facts: dict[str, Any]) -> Chart:
 
 
 def contribution_figure(facts: dict[str, Any]) -> Chart:
-    """The bits that each known key takes from the intruder's uncertainty."""
+    """By how many bits each known key reduces the intruder's uncertainty."""
     return (
         alt.Chart({"values": [each | {"key": drawable(each["key"])} for each in facts["contributions"]]})
         .mark_bar(color=COLOURS[0], cornerRadiusEnd=2)
         .encode(
             x=alt.X(
                 "bits:Q",
-                title="bits taken from the intruder's uncertainty (more is riskier)",
+                title="reduction of the intruder's uncertainty, bits (more is riskier)",
                 axis=alt.Axis(tickCount=8, format="~g", labelFlush=False),
             ),
             y=alt.Y("key:N", title=None, sort="-x", axis=alt.Axis(labelLimit=220)),

@@ -26,7 +26,7 @@ def study_chart(summary: pd.DataFrame, *, area_unit: str, per: str = "class") ->
     """The figure from a study's summary; ``per`` "class" or "record" chooses the averages."""
     if per not in ("class", "record"):
         raise InputError(f"per is {per!r}; choose class or record.")
-    suffix, counted = ("", "each class counts once") if per == "class" else ("_record", "a random person's")
+    suffix, counted = ("", "averaged over classes") if per == "class" else ("_record", "averaged over people")
     titles = {
         f"h0{suffix}": ["H0, bits", "(higher is safer)"],
         f"area{suffix}": [f"area A, bits × {drawable(area_unit)}", "(higher is safer)"],
@@ -46,7 +46,7 @@ def study_chart(summary: pd.DataFrame, *, area_unit: str, per: str = "class") ->
         .resolve_scale(color="independent", shape="independent")
         .properties(
             title=alt.Title(
-                "What is left for an intruder to find out",
+                "The intruder's remaining uncertainty",
                 subtitle=f"Mean over releases, {counted}; bands: 95 % (±{BAND} standard errors)",
                 anchor="start",
                 subtitleColor="#555",

@@ -46,7 +46,7 @@ def main() -> None:
         raise SystemExit(1) from None
     except MemoryError:
         _complain(
-            "there is not enough memory for this. Fewer keys, fewer values or a machine with more would do."
+            "there is not enough memory. Use fewer keys or fewer values, or a machine with more memory."
         )
         raise SystemExit(1) from None
 

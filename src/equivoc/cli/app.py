@@ -14,7 +14,7 @@ from equivoc.version import __version__
 
 app = typer.Typer(
     name="equivoc",
-    help="How closely can an intruder pin down a person's confidential value? Nothing leaves this machine.",
+    help="Measures how much an intruder can learn about a person's confidential value. No data leave this machine.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -32,7 +32,7 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def _root(
     version: bool = typer.Option(
-        False, "--version", is_eager=True, callback=_print_version, help="Print the version and leave."
+        False, "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
     ),
 ) -> None:
     pass

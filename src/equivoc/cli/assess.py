@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 def assess(
     options: AssessmentOptions,
     out: Annotated[
-        Path | None, typer.Option(help="A folder for classes and records, and the picture of contributions.")
+        Path | None,
+        typer.Option(help="A folder for tables of classes and records, and the chart of contributions."),
     ] = None,
     file_format: Annotated[
-        str, typer.Option("--format", help="csv or parquet, for what --out writes.")
+        str, typer.Option("--format", help="The format of the tables in --out: csv or parquet.")
     ] = "csv",
     escape: EscapeOption = True,
     record_values: Annotated[
@@ -36,7 +37,7 @@ def assess(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """How much an intruder still does not know about a person's confidential value, once the release is out.
+    """Measure the uncertainty that a release leaves an intruder about a person's confidential value.
 
     Example: equivoc assess people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
@@ -65,7 +66,7 @@ def assess(
 
 
 def _outputs(folder: Path, file_format: str, attributes: list[str]) -> list[Path]:
-    """All that may be written: the classes of each attribute, the records, each attribute's picture."""
+    """All files that may be written: the classes of each attribute, the records, the chart of each attribute."""
     classes = one_each(folder / f"classes.{file_format}", attributes).values()
     pictures = one_each(folder / "contributions.png", attributes).values()
     return [*classes, folder / f"records.{file_format}", *pictures]
@@ -74,7 +75,7 @@ def _outputs(folder: Path, file_format: str, attributes: list[str]) -> list[Path
 def _write(
     result: Assessment | SeveralAssessments, folder: Path, file_format: str, *, escape: bool
 ) -> list[Path]:
-    """Write classes and records, which are about single persons, readable by their owner only; charts for anyone."""
+    """Write the tables and charts. The tables are about single persons, so only their owner can read them."""
     results = result.attributes
     outputs = _outputs(folder, file_format, list(results))
     tables, pictures = outputs[: len(results) + 1], outputs[len(results) + 1 :]

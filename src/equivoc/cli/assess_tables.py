@@ -14,7 +14,7 @@ from equivoc.cli.terminal import Terminal
 from equivoc.number_format import bits, counted, figure, probability
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.several_facts import together_facts, together_value
-from equivoc.report.wording import estimates_sentence, truth_sentence
+from equivoc.report.wording import control_sentence, estimates_sentence, truth_sentence
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -29,7 +29,7 @@ def print_assessments(
     record_values: bool,
     written: list[Path],
 ) -> None:
-    """What was found for each attribute, what holds for several together, and which files were written."""
+    """Print the result of each attribute, the figures of all together, and the files that were written."""
     terminal = Terminal()
     for name, each in result.attributes.items():
         if len(result.attributes) > 1:
@@ -49,7 +49,7 @@ def _together(terminal: Terminal, result: SeveralAssessments, units: Mapping[str
             f"{f['label']}: {together_value(f)} ({f['unit']}; {f['safer']} is safer): {f['meaning']}."
         )
     if told["why_not"]:
-        terminal.say(f"Not all can be told of the attributes together: {told['why_not']}")
+        terminal.say(f"Some figures of the attributes together are not available: {told['why_not']}")
 
 
 def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_values: bool) -> None:
@@ -58,7 +58,7 @@ def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_val
     knowing = ", ".join(result.known) or "nothing"
     terminal.say(
         f"{counted(summary['records'], 'record')}; {result.technique}; an intruder who knows {knowing} "
-        f"tells {counted(summary['classes'], 'class')} apart."
+        f"can distinguish {counted(summary['classes'], 'class')}."
     )
     if result.people.dropped:
         terminal.say(f"{counted(result.people.dropped, 'row')} without a confidential value were left out.")
@@ -93,8 +93,8 @@ def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
         )
     ]
     terminal.show(
-        "What is left to find out, for a random person (less is riskier)",
-        ("", "mean", "least", "5 % below", "no release", "as it is", "left"),
+        "The intruder's remaining uncertainty about a random person (less is riskier)",
+        ("", "mean", "minimum", "5th percentile", "no release", "unchanged", "share left"),
         rows,
     )
 
@@ -132,7 +132,7 @@ def _contributions(terminal: Terminal, contributed: dict[str, float]) -> None:
         (key, figure(value), f"{value / total:.1%}" if total else "–")
         for key, value in sorted(contributed.items(), key=lambda item: -item[1])
     ]
-    terminal.show("Which key gives people away (more is riskier)", ("key", "bits", "share"), rows)
+    terminal.show("Contribution of each key to the risk (more is riskier)", ("key", "bits", "share"), rows)
 
 
 def _sentences(terminal: Terminal, result: Assessment, unit: str) -> None:
@@ -142,8 +142,8 @@ def _sentences(terminal: Terminal, result: Assessment, unit: str) -> None:
     for e in result.eps:
         terminal.say(
             f"Her best guess of a random person's {name} is {close[e]} with probability "
-            f"{probability(record['hit'][e]['mean'])} by her own belief, {probability(record['true_hit'][e])} in truth "
-            f"(without the release {probability(summary['prior']['hit'][e])})."
+            f"{probability(record['hit'][e]['mean'])} by her posterior (without the release "
+            f"{probability(summary['prior']['hit'][e])}); the actual share is {probability(record['true_hit'][e])}."
         )
     if "control" in summary:
         _control(terminal, summary["control"], close)
@@ -153,14 +153,10 @@ def _sentences(terminal: Terminal, result: Assessment, unit: str) -> None:
 
 
 def _control(terminal: Terminal, control: dict[str, Any], close: Mapping[float, str]) -> None:
-    of_people, further = control["people"], control["beyond"]
+    of_people = control["people"]
     for e, hit in control["true_hit"].items():
         terminal.say(
-            f"Of {control['records']:,} people who were not in the data it is {close[e]} for "
-            f"{probability(hit)}, of those in it for {probability(of_people['true_hit'][e])}."
+            f"Her best guess is {close[e]} for a share of {probability(hit)} of {control['records']:,} people who were "
+            f"not in the data, and of {probability(of_people['true_hit'][e])} of those in it."
         )
-    terminal.say(
-        f"The true value surprises her by {bits(of_people['surprise'])} for those in the data and by "
-        f"{bits(control['surprise'])} for the others: {bits(further['surprise'])} are learnt beyond what is learnt of "
-        "anyone."
-    )
+    terminal.say(control_sentence(control["records"], of_people["surprise"], control["surprise"]))

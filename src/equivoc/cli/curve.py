@@ -34,21 +34,25 @@ def curve(
     probabilities: Annotated[
         str | None, typer.Option(help="Their probabilities, separated by commas; they must sum to 1.")
     ] = None,
-    at: Annotated[str | None, typer.Option(help="Report H and the hit rate at these tolerances too.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="Also print H and the hit rate at these tolerances, separated by commas."),
+    ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="0: exact. 1e-3: certify the area within 0.1 %, for very many values.")
+        float,
+        typer.Option(help="0: exact. 1e-3: certify the area to within 0.1 %; faster for very many values."),
     ] = 0.0,
     plot: Annotated[Path | None, typer.Option(help="Draw H(ε) into this .png or .svg file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """H(ε), the entropy an intruder is left with at every tolerance ε; its value at 0 and its area.
+    """Compute H(ε), an intruder's remaining entropy at every tolerance ε, with its value at 0 and its area.
 
     Example: equivoc curve --values 1,3,8,9 --probabilities .15,.1,.7,.05 --plot curve.png
     """
     from equivoc.measure.curve import curve as measure
 
     if plot is not None and plot.suffix.lower() not in (".png", ".svg"):
-        raise InputError(f"--plot {plot}: the picture's name must end in .png or .svg.")
+        raise InputError(f"--plot {plot}: the file name must end in .png or .svg.")
     read = [] if source is None else [Path("/dev/stdin" if source == "-" else source)]
     if plot is not None:
         check_outputs([plot], inputs=read)
@@ -109,7 +113,7 @@ def _from_csv(source: str) -> tuple[list[float], list[float]]:
         x.append(pair[0])
         p.append(pair[1])
     if not x:
-        raise InputError(f"{name} holds no pair of numbers; give lines such as 77,0.5.")
+        raise InputError(f"{name} contains no pair of numbers; give lines such as 77,0.5.")
     return x, p
 
 
@@ -141,7 +145,7 @@ def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:
     for name, told, meaning in (
         ("H0", bits(result.h0), "0: the exact value is known"),
         ("area", f"{figure(result.area)} bits × the values' unit", f"{bounds}; smaller is riskier"),
-        ("ε_max", exact(result.eps_max), "H is 0 from here on"),
+        ("ε_max", exact(result.eps_max), "H is 0 from this tolerance on"),
     ):
         terminal.say(f"{name:5} {told:30} ({meaning})")
     shown = range(len(result.epsilons))
@@ -156,4 +160,4 @@ def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:
     if len(shown) < len(result.epsilons):
         terminal.say(f"({len(shown)} of {len(result.epsilons)} break points shown; --json has all)")
     if plot is not None:
-        terminal.say(f"The picture is in {plot}.")
+        terminal.say(f"The chart is in {plot}.")

@@ -45,11 +45,11 @@ def category_names(given: Sequence[str] | None) -> list[str]:
 
 
 def one_attribute(command: str, confidential: Sequence[str]) -> None:
-    """InputError if there are several attributes, and the command is about one."""
+    """InputError if several attributes are given to a command that takes one."""
     if len(confidential) > 1:
         raise InputError(
-            f"{command} is about one attribute, and --confidential names {', '.join(confidential)}: choose one, as in "
-            f"--confidential {confidential[0]}."
+            f"{command} takes one confidential attribute, but --confidential names {', '.join(confidential)}: give "
+            f"one, such as --confidential {confidential[0]}."
         )
 
 
@@ -71,7 +71,11 @@ def asked_tolerances(text: str | None, confidential: Sequence[str]) -> Any:
             if name in found:
                 raise InputError(f"--eps names {name!r} twice: give all its tolerances in one place.")
         if name not in confidential:
-            whose = f"{name!r} is not confidential" if name else f"it does not say whose tolerance {item} is"
+            whose = (
+                f"{name!r} is not confidential"
+                if name
+                else f"the attribute of the tolerance {item} is missing"
+            )
             example = ",".join(f"{attribute}={1 + at}" for at, attribute in enumerate(confidential))
             raise InputError(f"--eps {text}: {whose}; give the tolerances by attribute, such as {example}.")
         found.setdefault(name, []).append(item)
@@ -80,9 +84,11 @@ def asked_tolerances(text: str | None, confidential: Sequence[str]) -> Any:
 
 
 def attribute_units(unit: str, attributes: Mapping[str, Any]) -> dict[str, str]:
-    """The unit of each attribute: ``--unit`` is about numbers, and with several of these about none in particular."""
+    """The unit of each attribute. ``--unit`` needs exactly one numeric attribute; InputError otherwise."""
     of_numbers = [name for name, attribute in attributes.items() if attribute.numeric]
     if unit and len(of_numbers) != 1:
-        which = f"{' and '.join(of_numbers)} are several" if of_numbers else "there is none"
-        raise InputError(f"--unit {unit} is about one attribute of numbers, and {which}: leave it out.")
+        which = f"{' and '.join(of_numbers)} are numeric" if of_numbers else "none is numeric"
+        raise InputError(
+            f"--unit {unit} needs exactly one numeric confidential attribute, but {which}: omit it."
+        )
     return {name: unit if name in of_numbers else "" for name in attributes}

@@ -1,4 +1,4 @@
-"""``equivoc measures``: the classic measures of a file or a release, each with a sentence."""
+"""``equivoc measures``: the classic measures of a file or a release, each with its meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def measures(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """The classic measures of disclosure risk that apply, from k-anonymity to SUDA, and what each value means here.
+    """Compute the classic measures of disclosure risk that apply, from k-anonymity to SUDA, and explain each value.
 
     Example: equivoc measures people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
@@ -38,8 +38,8 @@ def measures(
     chosen = options.chosen()
     with waiting("measuring"):
         people = options.read()
-        as_it_is = options.technique is None and options.release is None
-        release = None if as_it_is else chosen.release(people, options.seed)
+        unchanged = options.technique is None and options.release is None
+        release = None if unchanged else chosen.release(people, options.seed)
         rows = measure_rows(people, release, known=options.asked(people), fraction=fraction)
     if as_json:
         told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from equivoc.cli.app import app
 
-TOLD_OF = r"(?= is | are | must | has | have | holds? | sums? to | reach from |\[\d+\])"
-"""What follows an argument's name where a message is about the argument."""
+TOLD_OF = r"(?= is | are | must | has | have | holds? | contains? | sums? to | reach from |\[\d+\])"
+"""The words that follow an argument's name in a message about the argument."""
 
 
 def with_option_names(message: str, words: Sequence[str]) -> str:
     """The message with ``drop_missing=True`` turned into ``--drop-missing``, and so on, for the command in ``words``.
 
-    A name that is also a plain word, such as eps, is taken for an argument where the sentence begins with it and the
-    caller has given that option.
+    A name that is also an ordinary word, such as known, is treated as an argument only if the sentence begins with it
+    and the caller has given that option.
     """
     for name, option in _options(words).items():
         message = re.sub(rf"(?<![\w-]){name}=True\b", option, message)

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 EscapeOption = Annotated[
     bool,
     typer.Option(
-        help="In CSV files, put an apostrophe before texts that a spreadsheet would take for formulas."
+        help="In CSV files, put an apostrophe before texts that a spreadsheet would treat as formulas."
     ),
 ]
 
 
 PRIORS = ("marginal", "uniform")
-"""What ``--prior`` can say."""
+"""The choices of ``--prior``."""
 
 
 @dataclass(frozen=True)
 class ReleaseOptions:
-    """A file of people, and what was released of it, as the options of a command describe them."""
+    """A file of people and its release, as the options of a command describe them."""
 
     people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
     confidential: Annotated[
@@ -51,11 +51,12 @@ class ReleaseOptions:
     ]
     keys: Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
     technique: Annotated[
-        str | None, typer.Option(help="Such as unprotected (default), sampling:fraction=0.1.")
+        str | None,
+        typer.Option(help="The technique: unprotected (default), or another such as sampling:fraction=0.1."),
     ] = None
     release: Annotated[
         Path | None,
-        typer.Option(help="A released file to assess instead of a technique: masked or synthetic."),
+        typer.Option(help="A released file, masked or synthetic, to assess instead of a technique."),
     ] = None
     matching: Annotated[
         str | None,
@@ -66,7 +67,7 @@ class ReleaseOptions:
     known: Annotated[
         str | None,
         typer.Option(
-            help="The keys that the intruder knows, separated by commas; 'none' for no key; all unless given."
+            help="The keys that the intruder knows, separated by commas; 'none' for no key; default: all keys."
         ),
     ] = None
     seed: Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)] = 0
@@ -88,29 +89,30 @@ class ReleaseOptions:
     ordered: Annotated[
         list[str] | None,
         typer.Option(
-            help="The levels of a confidential column, lowest first: severity=mild,moderate,severe. Repeatable."
+            help="The categories of an ordered confidential column, lowest first: severity=mild,moderate,severe. "
+            "Repeatable."
         ),
     ] = None
     categories: Annotated[
         list[str] | None,
-        typer.Option(help="Confidential columns whose numbers are codes, separated by commas."),
+        typer.Option(help="Confidential columns whose numbers are codes of categories, separated by commas."),
     ] = None
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
 
     def chosen(self) -> Technique:
-        """The technique in words, or the released file."""
+        """The technique that ``--technique`` describes, or the released file."""
         from equivoc.techniques.notation import technique_from
         from equivoc.techniques.released_file import ReleasedFile
 
         if self.release is None:
             if self.matching is not None:
                 raise InputError(
-                    "--matching says how the records of --release are linked: give --release as well."
+                    "--matching sets how the records of --release are linked: give --release as well."
                 )
             return technique_from("unprotected" if self.technique is None else self.technique)
         if self.technique is not None:
-            raise InputError("--technique and --release are both given: give the one that is to be assessed.")
+            raise InputError("--technique and --release are both given: give only one of them.")
         return ReleasedFile(self.release, matching="exact" if self.matching is None else self.matching)
 
     def attributes(self) -> list[str]:
@@ -118,7 +120,7 @@ class ReleaseOptions:
         return names("--confidential", self.confidential)
 
     def kinds(self, *, domain: list[float] | None) -> list[Kind]:
-        """The confidential columns, and what kind of values each holds."""
+        """The confidential columns, each with the kind of its values."""
         from equivoc.attributes.kinds import kinds_of
 
         return kinds_of(
@@ -131,7 +133,7 @@ class ReleaseOptions:
         )
 
     def read(self, *, control: Path | None = None) -> Microdata:
-        """The people; or others, in a file of the same columns."""
+        """The people; with ``control``, those of another file with the same columns."""
         from equivoc.data.microdata import read
 
         if self.known is not None:  # an error in the options is reported before a file is read
@@ -154,7 +156,7 @@ class ReleaseOptions:
         return names("--known", self.known)
 
     def inputs(self) -> list[Path]:
-        """The files that are read, those that a technique names included; none of them may be written."""
+        """The files that are read, including those that a technique names; none of them may be overwritten."""
         found = [self.people, *hierarchy_files(self.hierarchy).values(), *technique_files(self.chosen())]
         return found if self.release is None else [*found, self.release]
 
@@ -166,22 +168,22 @@ class AssessmentOptions(ReleaseOptions):
     eps: Annotated[
         str | None,
         typer.Option(
-            help="Tolerances for hit rates, in the confidential attribute's unit: 5,10. Of several attributes by "
+            help="Tolerances for hit rates, in the confidential attribute's unit: 5,10. For several attributes, by "
             "name: salary=5,disease=1."
         ),
     ] = None
     tolerance: Annotated[
         float | None,
         typer.Option(
-            help="Certify areas to this relative gap, such as 0.01; otherwise those of classes with many values are "
-            "estimated."
+            help="Certify areas to within this relative error, such as 0.01; by default, areas of classes with many "
+            "values are estimated."
         ),
     ] = None
     prior: Annotated[
         str | None,
         typer.Option(
             help="What the intruder expects before the release: marginal (the distribution of the confidential "
-            "attribute) or uniform; each technique's own unless given."
+            "attribute) or uniform; the default depends on the technique."
         ),
     ] = None
     control: Annotated[
@@ -191,7 +193,7 @@ class AssessmentOptions(ReleaseOptions):
     unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = ""
 
     def inputs(self) -> list[Path]:
-        """The files that are read; none of them may be written."""
+        """The files that are read; none of them may be overwritten."""
         return super().inputs() if self.control is None else [*super().inputs(), self.control]
 
     def assessment(self) -> Assessment | SeveralAssessments:
@@ -224,7 +226,9 @@ class AssessmentOptions(ReleaseOptions):
 
 
 def with_options(kind: type[ReleaseOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A command whose first parameter is a ``kind``: on the command line it has the kind's options, then its own."""
+    """Decorate a command whose first parameter is a ``kind``: on the command line it has the fields of ``kind`` as
+    options, followed by its own.
+    """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         shared = inspect.signature(kind, eval_str=True).parameters

@@ -31,10 +31,10 @@ def report(
         bool, typer.Option(help="Name the riskiest classes even if they have fewer than 3 people.")
     ] = False,
     budget: Annotated[
-        bool, typer.Option(help="Add what differential privacy would buy: bits and hit rates for each ε.")
+        bool, typer.Option(help="Add a section on privacy budgets: bits and hit rates for many budgets ε.")
     ] = False,
 ) -> None:
-    """Write one self-contained HTML page about the risk that a release leaves: offline, for screen and paper.
+    """Write a self-contained HTML page about the disclosure risk of a release; it needs no network.
 
     Example: equivoc report people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
@@ -55,7 +55,7 @@ def report(
         drawn = {pages[name]: render(facts) for name, facts in by_attribute.items()}
         check_outputs(outputs, inputs=options.inputs())
         with ExitStack() as files:
-            if json_file is not None:  # around the pages: nothing is written if one cannot be
+            if json_file is not None:  # replaced last: if a page cannot be written, neither is the JSON
                 temporary = files.enter_context(replacing(json_file))
                 temporary.write_text(json.dumps(told, indent=2, allow_nan=False) + "\n", encoding="utf-8")
             for path, page in drawn.items():

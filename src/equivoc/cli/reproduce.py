@@ -32,22 +32,20 @@ def reproduce(
         Path, typer.Option(help="The folder for figures and tables; an unfinished run in it is continued.")
     ] = Path("reproduction"),
     replicates: Annotated[
-        int, typer.Option(help="Releases of each technique; the paper has 30.", min=1, max=60_000)
+        int, typer.Option(help="Releases per technique; the paper has 30.", min=1, max=60_000)
     ] = 30,
     records: Annotated[
-        int, typer.Option(help="How many of the Census file's people to draw.", min=2, max=1_000_000_000)
+        int, typer.Option(help="How many people to draw from the Census file.", min=2, max=1_000_000_000)
     ] = 2500,
     seed: Annotated[
         int, typer.Option(help="The same seed gives the same figures.", min=0, max=2**63 - 1)
     ] = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="How many cores to use; all unless given.", min=1)
-    ] = None,
+    workers: Annotated[int | None, typer.Option(help="How many cores to use; default: all.", min=1)] = None,
     progress: Annotated[str, typer.Option(help="auto, bar, plain or none.")] = "auto",
     escape: EscapeOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """The worked example, the two salary examples, Figures 2 and 4, and the five claims with a verdict on each.
+    """Repeat the paper's experiment: the worked example, two salary examples, Figures 2 and 4, and its five claims.
 
     Example: equivoc reproduce --pums csv_pil.zip --out illinois
     """
@@ -67,7 +65,7 @@ def reproduce(
         )
     except KeyboardInterrupt as stopped:
         told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
-        print(f"equivoc: {told} To go on, give the same command again.", file=sys.stderr)
+        print(f"equivoc: {told} To continue, run the same command again.", file=sys.stderr)
         raise typer.Exit(130) from None
     check_outputs(_outputs(out), inputs=[pums], folder=out)
     judged = claims(done.summary())

@@ -1,4 +1,4 @@
-"""Standard output and error: whatever their encoding, what is printed can be read; a full disk is told of."""
+"""Standard output and error: readable in every encoding, with a message if the disk is full."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from equivoc.plain_text import written_with
 
 ERRORS = "equivoc-fallback"
 ASCII = "equivoc-ascii"
-"""ASCII by another name: Typer takes a stream that is called ASCII for a mistake and writes UTF-8 to it."""
+"""ASCII under another name, because Typer writes UTF-8 to a stream whose encoding is named ASCII."""
 OUTPUT_PROBLEMS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
 def prepare_streams() -> None:
-    """Make the streams write what their encoding lacks with what it has: eps for ε, +/- for ±, ASCII for boxes."""
+    """Make the streams replace characters that their encoding lacks: ε by eps, ± by +/-, box lines by ASCII."""
     codecs.register_error(ERRORS, written_with)
     codecs.register(_ascii)
     for stream in (sys.stdout, sys.stderr):
         change = getattr(stream, "reconfigure", None)
-        if change is None:  # closed, or replaced by somebody
+        if change is None:  # closed, or replaced by the caller
             continue
         plain = codecs.lookup(stream.encoding).name == "ascii"
         change(encoding=ASCII if plain else stream.encoding, errors=ERRORS)
 
 
 def is_output_problem(problem: OSError) -> bool:
-    """Is it a full disk or the like, under our output?"""
+    """True if the output cannot be written, for example because the disk is full."""
     return problem.errno in OUTPUT_PROBLEMS
 
 
 def discard_output() -> None:
-    """Let what is still to be written go nowhere, lest Python complain about it once more when it ends."""
+    """Discard what is still buffered, so that Python does not report the same error again at exit."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

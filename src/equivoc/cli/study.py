@@ -1,4 +1,4 @@
-"""``equivoc study``: a plan, run to the end; killed and started again, it goes on."""
+"""``equivoc study``: runs a plan; an interrupted run is continued by the same command."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def study(
         Path,
         typer.Option(help="The folder for the results; an unfinished run in it is continued."),
     ],
-    workers: Annotated[
-        int | None, typer.Option(help="How many cores to use; all unless given.", min=1)
-    ] = None,
+    workers: Annotated[int | None, typer.Option(help="How many cores to use; default: all.", min=1)] = None,
     progress: Annotated[
         str,
-        typer.Option(help="auto: a live bar on a terminal, else nothing; bar; plain: lines for logs; none."),
+        typer.Option(
+            help="auto (a bar on a terminal, otherwise nothing), bar, plain (lines for logs) or none."
+        ),
     ] = "auto",
     escape: EscapeOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Techniques × parameters × replicates, each against intruders who know more and more keys.
+    """Compare techniques, parameters and replicates, for intruders who know more and more keys.
 
-    Writes results.csv, summary.csv, seconds.csv and study.png into the folder. Stopped or killed, the same command
-    goes on where it was.
+    Writes results.csv, summary.csv, seconds.csv and study.png into the folder. After an interruption, the same
+    command continues the run.
 
     Example: equivoc study plan.toml --out results --workers 2
     """
@@ -67,7 +67,7 @@ def study(
     except KeyboardInterrupt as stopped:
         told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
         again = shlex.join(["equivoc", "study", str(plan), "--out", str(out)])
-        print(f"equivoc: {told} To go on: {again}", file=sys.stderr)
+        print(f"equivoc: {told} To continue: {again}", file=sys.stderr)
         raise typer.Exit(130) from None
     if as_json:
         print(json.dumps(_facts(done, written), indent=2))
@@ -76,7 +76,7 @@ def study(
 
 
 def _write(done: StudyResult, folder: Path, *, escape: bool) -> dict[str, Path]:
-    """The tables and the picture, each whole or not at all."""
+    """Write the tables and the chart, each completely or not at all."""
     frame = done.frame
     seconds = (
         frame.groupby(["technique", "parameters", "replicate"], sort=False)["seconds"].sum().reset_index()
@@ -111,13 +111,11 @@ def _print(done: StudyResult, written: dict[str, Path]) -> None:
     data = done.made_of["data"]
     terminal.say(
         f"{data['records']:,} records, {len(data['keys'])} keys; {len(done.made_of['techniques'])} techniques × "
-        f"{done.made_of['replicates']} replicates; {done.frame['seconds'].sum():.1f} s of computing."
+        f"{done.made_of['replicates']} replicates; {done.frame['seconds'].sum():.1f} s of computation."
     )
     summary = done.summary()
     sizes = sorted({summary["known_size"].min(), summary["known_size"].max()})
-    terminal.say(
-        f"Means, each class counting once; less is riskier. H0 in bits, A in bits × {done.area_unit}."
-    )
+    terminal.say(f"Means over classes; less is riskier. H0 in bits, A in bits × {done.area_unit}.")
     columns = [f"{measure}, {size} known" for measure in ("H0", "A") for size in sizes]
     rows = []
     for (technique, parameters), of_technique in summary.groupby(["technique", "parameters"], sort=False):

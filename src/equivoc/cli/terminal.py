@@ -1,4 +1,4 @@
-"""What commands print: text as it is, without markup or control characters, and tables that fit."""
+"""Printing of commands: literal text without markup or control characters, and tables that fit the terminal."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from equivoc.plain_text import printable
 
 
 class Terminal(Console):
-    """A console that shows every text as it is: no markup, no emoji codes, control characters made visible."""
+    """A console that prints text literally: no markup, no emoji codes, control characters made visible."""
 
     def __init__(self) -> None:
         super().__init__(highlight=False, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Called by Rich for every text, those in tables too."""
+        """Called by Rich for every text, including those in tables."""
         options |= {"markup": False, "emoji": False}
         return super().render_str(printable(text, keep="\n"), **options)
 
     def say(self, sentence: str) -> None:
-        """A sentence on a line of its own, which the terminal wraps."""
+        """Print a sentence on its own line; the terminal wraps it."""
         self.print(printable(sentence), soft_wrap=True)
 
     def show(
         self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
     ) -> None:
-        """A table whose first ``left`` columns are words and the others figures.
+        """Print a table whose first ``left`` columns are left-aligned and the others right-aligned.
 
-        Where it is too wide for the terminal it has no lines; where that does not help, each row becomes a block, so
-        that no word is broken apart.
+        If it is too wide for the terminal it is printed without lines; if it is still too wide, each row becomes a
+        block of lines, so that no word is broken.
         """
         if title:
             self.say(title)

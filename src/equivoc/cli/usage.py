@@ -1,4 +1,4 @@
-"""Mistakes in the command line itself, each in one sentence as all other mistakes are."""
+"""Errors in the command line itself, each reported in one sentence like all other errors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import typer
 
 USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
-"""What typer raises when the words make no sense to it; it exports this class's children only."""
+"""Typer's class of all usage errors; typer exports only its subclasses."""
 SHOWS_HELP = "NoArgsIsHelpError"
-"""Raised if nothing at all is given."""
+"""Raised if the command line is empty."""
 
 
 def usage_sentence(mistake: Any) -> str | None:
-    """What is wrong with the words, and where to read on; None if typer is to show the help instead."""
+    """What is wrong, and which help to read; None if typer should show the help instead."""
     if type(mistake).__name__ == SHOWS_HELP:
         return None
     command = "equivoc" if mistake.ctx is None else mistake.ctx.command_path

@@ -1,4 +1,4 @@
-"""What is told on stderr while a command works: that kernels are compiled, and how long it has been at work."""
+"""Messages on stderr while a command runs: that kernels are being compiled, and the elapsed time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from time import monotonic
 
 PATIENCE = 2.0
-"""Seconds before anything is told."""
+"""Seconds before the elapsed time is shown."""
 COMPILING = "Compiling numerical kernels for the first run; this happens once."
 
 
 @contextmanager
 def waiting(doing: str, *, kernels: str = "equivoc.measure.lanes.sparse_kernels") -> Iterator[None]:
-    """Say once that ``kernels`` are compiled, if they are not yet; on a terminal, how long we have been at work.
+    """Print once that ``kernels`` are being compiled, if they are not yet; on a terminal, also show the elapsed time.
 
-    In a pipe or a log there is no line that changes, only the one about kernels.
+    In a pipe or a log file, only the line about kernels is printed.
     """
     from equivoc.measure.compiled import kernels_are_compiled
 

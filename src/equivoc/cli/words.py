@@ -1,4 +1,4 @@
-"""Names and numbers that options list, separated by commas."""
+"""Reads lists of names and numbers, separated by commas, from options."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from math import isfinite
 from equivoc.errors import InputError
 
 NOTHING = "none"
-"""What ``--known`` says for an intruder who knows no key, unless a key has that name."""
+"""The value of ``--known`` for an intruder who knows no key, unless a key has that name."""
 LONGEST_QUOTED = 40
-"""Characters of a caller's word that a message repeats."""
+"""The most characters of a caller's text that a message repeats."""
 
 
 def names(option: str, text: str) -> list[str]:
-    """Names separated by commas; an empty one, as an unset shell variable leaves it, is a mistake."""
+    """Names separated by commas; an empty name, for example from an unset shell variable, is an InputError."""
     found = [name.strip() for name in text.split(",")]
     if not any(found):
         raise InputError(
             f"{option} is empty; name at least one column"
             + (
-                f", or say {option} {NOTHING} for an intruder who knows no key."
+                f", or give {option} {NOTHING} for an intruder who knows no key."
                 if option == "--known"
                 else "."
             )

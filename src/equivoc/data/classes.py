@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Classes:
     """One class for each combination of known key values that occurs, in lexicographic order of levels.
 
-    A null is a value like any other. With no known key there is one class: everyone.
+    A null is treated as a value of its own. With no known key there is one class: everyone.
     """
 
     known: tuple[str, ...]

@@ -214,7 +214,7 @@ class Microdata:
         off = np.flatnonzero(~np.isclose(rounded, others.values, rtol=1e-12, atol=0))
         if off.size:
             raise InputError(
-                f"it holds the value {others.values[off[0]]:g}, and these people are rounded to {step:g}: "
+                f"it contains the value {others.values[off[0]]:g}, but these people are rounded to {step:g}: "
                 f"read it with round_to={step:g}"
             )
 

@@ -1,6 +1,6 @@
 """The measure on categories under a hierarchy: H at every height of the tree, for one posterior or for many.
 
-Two categories are as far apart as the height of their lowest common ancestor (a category itself has height 0). The
+The distance of two categories is the height of their lowest common ancestor (a category itself has height 0). The
 groups of one height are the coarsest allowed partition, and every other one refines it: H(ε) is the entropy of the
 ancestors at height ⌊ε⌋, V(ε) the heaviest one's mass, the area Σ H(h) over the heights below the top.
 """

@@ -1,4 +1,4 @@
-"""Domains whose values are whole steps apart, holes allowed."""
+"""Domains whose values lie on an even grid, with or without gaps."""
 
 from dataclasses import dataclass
 

@@ -9,7 +9,7 @@ The queries are those of Alfalayleh and Brankovic (2014); their own intruder tak
 bounds as equally likely (:mod:`equivoc.queries.range_sums`), which ignores part of the answers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
 import numpy as np
@@ -24,57 +24,75 @@ _MOST_CHANNEL_ENTRIES = 2**26
 _ENTRIES_AT_A_TIME = 2**22
 
 
-@dataclass(frozen=True)
-class BlockPosteriors:
-    """The intruder's posterior of every record, block by block."""
+class ImpossibleAnswersError(InputError):
+    """No records drawn from the prior have the given sums."""
 
-    probabilities: NDArray[np.float64]
-    """(blocks + 1) × |D|; each row sums to 1. The last row is the prior: that of records in no query."""
 
-    block: NDArray[np.int64]
+@dataclass(frozen=True, eq=False)
+class AnsweredBlocks:
+    """What the answers disclose about every block, for any prior.
+
+    Blocks of equal sign and shift have equal sums for any first sum: they share a row of `probabilities`.
+    """
+
+    grid: EvenGrid = field(repr=False)
+    per_block: int
+    kinds: NDArray[np.int64] = field(repr=False)
+    """Kinds of blocks × (sign, shift)."""
+    multiplicity: NDArray[np.int64] = field(repr=False)
+    """How many blocks of each kind there are."""
+    first: NDArray[np.int64] = field(repr=False)
+    """The possible sums of the first block, in steps of the grid above the least."""
+    row: NDArray[np.int64] = field(repr=False)
     """The row of each record, in query order."""
 
+    def probabilities(self, prior: ArrayLike | None = None) -> NDArray[np.float64]:
+        """(Kinds of blocks + 1) × |D|; each row sums to 1. The last row is the prior: that of records in no query.
 
-def block_posteriors(
-    answers: ArrayLike, *, size: int, records: int, values: ArrayLike, prior: ArrayLike | None = None
-) -> BlockPosteriors:
-    """Exact posterior over ``values`` of every record, from the answers to range sums of ``size`` records.
+        ``prior`` gives each value's probability (None: all equal); ImpossibleAnswersError if it rules the answers out.
+        """
+        belief = _checked_prior(prior, len(self.grid.positions))
+        if not len(self.kinds):
+            return belief[None, :]
+        others_log, block_log = next(islice(pairwise(log_sums(self.grid, belief)), self.per_block - 1, None))
+        first, weights = _first_sum_posterior(self.first, self.kinds, self.multiplicity, block_log)
+        channel = _channel(self.grid, belief, others_log, block_log)
+        return np.vstack([_mix(first, weights, self.kinds, channel), belief[None, :]])
+
+
+def answered_blocks(answers: ArrayLike, *, size: int, records: int, values: ArrayLike) -> AnsweredBlocks:
+    """For the exact posterior over ``values`` of every record, from the answers to range sums of ``size`` records.
 
     ``answers`` are those of :func:`equivoc.queries.range_sums.range_sum_answers`; ``values`` is the domain,
-    ascending and on an even grid, holes allowed; ``prior`` gives each value's probability (None: all equal).
+    ascending and on an even grid, gaps allowed. InputError if the grid is too fine, or there is none.
 
-    >>> found = block_posteriors([1, 3], size=4, records=7, values=[0, 1])
-    >>> found.block
-    array([0, 0, 1, 1, 2, 2, 3])
-    >>> found.probabilities
+    >>> found = answered_blocks([1, 3], size=4, records=7, values=[0, 1])
+    >>> found.probabilities()[found.row]
     array([[1. , 0. ],
+           [1. , 0. ],
            [0.5, 0.5],
+           [0.5, 0.5],
+           [0. , 1. ],
            [0. , 1. ],
            [0.5, 0.5]])
     """
     grid = even_grid(values)
-    belief = _checked_prior(prior, len(grid.positions))
     block = block_of_record(records, size=size)
     per_block, blocks = block_layout(records, size=size)
     sums = _in_steps(answers, grid, size=size, blocks=blocks)
+    nothing = np.empty(0, dtype=np.int64)
     if blocks == 0:
-        return BlockPosteriors(belief[None, :], block)
+        return AnsweredBlocks(grid, per_block, nothing.reshape(0, 2), nothing, nothing, block)
     _refuse_if_too_fine(grid, per_block)
-
-    others_log, block_log = next(islice(pairwise(log_sums(grid, belief)), per_block - 1, None))
     signs, shifts = alternating_shifts(sums)
-    # Blocks of equal sign and shift have equal sums for any first sum: compute one row for all of them.
     codes, kind_of_block, multiplicity = np.unique(
         2 * shifts.astype(np.int64) + (signs < 0), return_inverse=True, return_counts=True
     )
     kinds = np.column_stack([1 - 2 * (codes & 1), codes >> 1])
-    first_low, first_high = first_sum_interval(signs, shifts, least=0.0, greatest=float(len(block_log) - 1))
-    first = np.arange(int(first_low), int(first_high) + 1)
-    first, weights = _first_sum_posterior(first, kinds, multiplicity, block_log)
-    channel = _channel(grid, belief, others_log, block_log)
-    by_kind = _mix(first, weights, kinds, channel)
-    probabilities = np.vstack([by_kind[kind_of_block], belief[None, :]])
-    return BlockPosteriors(probabilities, block)
+    low, high = first_sum_interval(signs, shifts, least=0.0, greatest=float(per_block * grid.steps))
+    first = np.arange(int(low), int(high) + 1)
+    row = np.append(kind_of_block.reshape(-1), len(kinds))[block]
+    return AnsweredBlocks(grid, per_block, kinds, multiplicity, first, row)
 
 
 def _first_sum_posterior(
@@ -89,7 +107,7 @@ def _first_sum_posterior(
         log_weight += multiplicity[part].astype(np.float64) @ block_log[_block_sums(first, kinds[part])]
     peak = float(np.max(log_weight, initial=-np.inf))
     if peak == -np.inf:
-        raise InputError(
+        raise ImpossibleAnswersError(
             "answers cannot come from these values: no records drawn from the prior have these sums."
         )
     weights = np.exp(log_weight - peak)

@@ -1,7 +1,7 @@
 """The facts of a result: a plain dict, ready for JSON, from which figures and page are made.
 
 No fact discloses a value of one record. The range of values is shown as `equivoc.report.bounds` allows. Classes of
-fewer than three people are counted, but their key values withheld, unless asked for with ``record_values=True``.
+fewer than three people are counted, but their key values are withheld unless ``record_values=True``.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ def assessment_facts(
 ) -> dict[str, Any]:
     """The facts of the report of an assessment.
 
-    ``unit`` is the confidential attribute's, such as "K" or "cents". ``record_values`` names the riskiest classes
-    however small they are. ``date`` is printed as given; without it, the same result gives the same bytes. ``budget``
-    adds the figures of privacy budgets; for a differentially private release they are always included.
+    ``unit`` is the confidential attribute's, such as "K" or "cents". With ``record_values`` the riskiest classes are
+    named even if they have fewer than three people. ``date`` is printed as given; without it, the same result gives
+    the same bytes. ``budget`` adds the figures of privacy budgets; for a differentially private release they are
+    always included.
     """
     subsets = result.subsets  # before the summary, so that it does not measure them again
     people, summary = result.people, result.summary
@@ -61,7 +62,7 @@ def assessment_facts(
     bounds = shown_bounds(people)
     figures = _figures(summary, measured_in(attribute, unit))
     if not tells_no_value(attribute, bounds):
-        # Area divided by mean entropy is the distance from the least person's value to the greatest's.
+        # Area divided by mean entropy is the difference between the largest and the smallest person's value.
         figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
     area = next(figure for figure in figures if figure["name"] == "area")
     given_away = 1.0 - area["left"]
@@ -241,7 +242,7 @@ def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any]
 def _curve(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
     """H(ε) of the average over people, at every break point if these are few, else at even steps.
 
-    Break points are differences of values: where the values are the people's own, even steps tell none of them.
+    Break points are differences of values, so they would disclose people's own values; even steps do not.
     """
     eps = result.break_points
     attribute = result.people.attribute
@@ -261,7 +262,7 @@ def _curve(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
 
 
 def _reach(widest: float, bounds: Bounds | None) -> float:
-    """The greatest tolerance that is drawn: the width of the range as it is shown; without one, a power of ten."""
+    """The largest tolerance that is drawn: the width of the range that is shown; if none is shown, a power of ten."""
     if bounds is not None and bounds.exact:
         return widest
     width = 0.0 if bounds is None else bounds.high - bounds.low
@@ -310,9 +311,9 @@ def _is_private(result: Assessment) -> bool:
 
 
 def _budget(result: Assessment, eps: float) -> dict[str, Any]:
-    """Bits and hit rates for many budgets; ``here`` is the release itself, if it spends one."""
+    """Bits and hit rates for many budgets; ``here`` is the release itself if it has a budget, else None."""
     told = budgets(result.people, known=result.known, eps=eps, seed=result.seed or 0).facts()
-    spent = result.release.value_budget  # what the picture is about: a change of one value
+    spent = result.release.value_budget  # the chart's ε is the budget for a change of one value
     means = result.means
     here = None if spent is None else {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
     return {**told, "here": here}

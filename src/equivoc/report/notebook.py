@@ -33,7 +33,7 @@ def _assessment(result: Assessment) -> str:
         cells.append((label, *map(probability, rates), ""))
     knows = listed(result.known) if result.known else "no key"
     caption = f"{result.technique}; {summary['records']:,} records; the intruder knows {knows}; averages over people"
-    return _table(caption, ("", "this release", "without it", "published as it is", "left"), cells)
+    return _table(caption, ("", "this release", "without it", "published unchanged", "share left"), cells)
 
 
 def _study(result: Any) -> str:

@@ -95,7 +95,7 @@ def write_reports(
     facts: dict[str, Any] | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Write one page per attribute beside ``path``, from their ``facts`` if these are there already."""
+    """Write one page per attribute, named after ``path``; ``facts`` are computed unless given."""
     told = several_facts(result, **options) if facts is None else facts
     paths = one_each(Path(path), result.attributes)
     check_outputs(list(paths.values()), inputs=[] if result.people.source is None else [result.people.source])
@@ -116,7 +116,7 @@ def render(
     study: dict[str, Any] | None = None,
     study_chart: alt.TopLevelMixin | None = None,
 ) -> str:
-    """The page of these facts. A study's own chart comes from the study."""
+    """The page of these facts; ``study_chart`` is the study's own chart."""
     check_drawing()
     charts = {} if assessment is None else assessment_figures(assessment)
     if study_chart is not None:
@@ -193,7 +193,7 @@ def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 def _picture(spec: dict[str, Any]) -> str:
     """The chart as a static image, for readers without scripts."""
     svg = vl_convert.vegalite_to_svg({**spec, "background": "white"}, vl_version=_vega_lite())
-    # Clips are numbered on through the process; anew for each picture, the same facts give the same bytes.
+    # vl_convert numbers clip paths across the whole process; renumber them so that the same facts give the same bytes.
     numbers: dict[str, str] = {}
     svg = re.sub(
         r'(?<=id="clip)\d+(?=")|(?<=url\(#clip)\d+(?=\))',
@@ -205,16 +205,15 @@ def _picture(spec: dict[str, Any]) -> str:
 
 @cache
 def _bundle() -> str:
-    """Vega, Vega-Lite and vega-embed: what draws the charts."""
-    make: Any = vl_convert.javascript_bundle  # its stub asks for a snippet that it does not need
+    """The scripts that draw the charts: Vega, Vega-Lite and vega-embed."""
+    make: Any = vl_convert.javascript_bundle  # its type stub requires an argument that is optional
     bundle: str = make(vl_version=_vega_lite())
-    return bundle.replace("\r\n", "\n").replace(
-        "\r", "\n"
-    )  # as a parser reads it, lest the hash be another's
+    # Browsers normalise line ends before they hash a script for the policy.
+    return bundle.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _vega_lite() -> str:
-    """The version of Vega-Lite that Altair writes: v6.4 of v6.4.1."""
+    """The major and minor version of Vega-Lite that Altair writes: v6.4 for v6.4.1."""
     return ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 
 

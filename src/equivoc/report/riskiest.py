@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def riskiest_classes(result: Assessment, most: int, *, record_values: bool, unit: str = "") -> dict[str, Any]:
-    """The ``most`` classes with the least area and H0. Those of fewer than three people are averaged into one entry:
-    of one person, the key values are a record's; of two, each knows the other's. ``record_values`` names them too.
+    """The ``most`` classes with the smallest area and H0. Those of fewer than three people are averaged into one
+    entry: the key values of a class of one identify a person, and in a class of two each can work out the other's
+    value. ``record_values`` names them too.
     """
     posteriors, measured = result.posteriors, result.figures
     fewest = 1 if record_values else FEWEST_PEOPLE

@@ -46,7 +46,7 @@ def one_or_several_facts(
 
 
 def together_facts(result: SeveralAssessments, units: Mapping[str, str]) -> dict[str, Any]:
-    """The figures of all attributes together, each with its unit, what it means, and which way is safer."""
+    """The figures of all attributes together, each with its unit, its meaning, and which direction is safer."""
     found = result.together
     close = [
         f"{name} {closeness(each.people.attribute, result.eps[name], units.get(name, '')).label}"
@@ -54,10 +54,16 @@ def together_facts(result: SeveralAssessments, units: Mapping[str, str]) -> dict
     ]
     whole = listed(list(result.attributes))
     rows = [
-        ("h0", "H0", "bits", f"what is left to find out about {whole} together", "higher"),
+        ("h0", "H0", "bits", f"the remaining uncertainty about {whole} together", "higher"),
         ("surprise", "surprise", "bits", "how unexpected the true combination is to her", "higher"),
-        ("gain", "gain", "bits", "what the release tells her of the true combination", "lower"),
-        ("true_hit", "true hit", "share of people", "her best guess is the whole combination", "lower"),
+        ("gain", "gain", "bits", "what the release tells her about the true combination", "lower"),
+        (
+            "true_hit",
+            "true hit",
+            "share of people",
+            "her best guess of the whole combination is right",
+            "lower",
+        ),
         (
             "any_true_hit",
             "any true hit",
@@ -85,7 +91,7 @@ def together_facts(result: SeveralAssessments, units: Mapping[str, str]) -> dict
 
 
 def together_value(figure: Mapping[str, Any]) -> str:
-    """A figure of `together_facts` as it is printed; a dash where the technique cannot tell it."""
+    """A figure of `together_facts` as printed; a dash where it cannot be computed for the technique."""
     value = figure["value"]
     if value is None:
         return "–"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def shown_summary(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
-    """``result.summary`` with the range of the values as far as it may be told, and without what would give it away."""
+    """``result.summary`` with the range that may be shown, and without figures from which the true range follows."""
     attribute = result.people.attribute
     domain = {**result.summary["domain"]}
     if attribute.numeric:

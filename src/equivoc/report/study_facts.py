@@ -49,7 +49,7 @@ def study_facts(
         {
             "kind": "study",
             "title": title or f"Disclosure risk of {listed(techniques)} compared",
-            "question": "How does what an intruder still does not know depend on the technique, on its parameters, "
+            "question": "How does an intruder's remaining uncertainty depend on the technique, on its parameters, "
             "and on how many keys she knows?",
             "techniques": techniques,
             "cells": len(frame),

@@ -16,72 +16,72 @@ CONTROL, MEAN_ENTROPY, HIT_RATE = "Control group", "Mean entropy", "Hit rate V(�
 METHODS = (
     (
         "H(ε)",
-        "the least Shannon entropy, in bits, over all ways to merge candidate values that lie at most ε apart: what "
-        "an intruder still does not know when an answer within ε is good enough for her. Higher is safer.",
+        "the smallest Shannon entropy, in bits, over all partitions of the candidate values into groups at most ε "
+        "wide: the uncertainty that remains for an intruder who only needs the value to within ε. Higher is safer.",
     ),
-    ("H0", "H(0): the uncertainty about the exact value, in bits. 0: she knows it. Higher is safer."),
+    ("H0", "H(0): the uncertainty about the exact value, in bits. 0 means she knows it. Higher is safer."),
     (
         "Area A",
-        "the integral of H(ε) over all ε, in bits × the attribute's unit: the uncertainty about the value at every "
-        "tolerance. Higher is safer.",
+        "the integral of H(ε) over all ε, in bits × the attribute's unit: the uncertainty summed over all tolerances. "
+        "Higher is safer.",
     ),
     (MEAN_ENTROPY, "the area divided by the width of the domain, in bits. Higher is safer."),
     (
         HIT_RATE,
-        "the largest probability that one window of length ε holds: the chance, by the intruder's own reckoning, that "
-        "her best guess is within ±ε/2. Lower is safer.",
+        "the largest posterior probability of any interval of length ε: the probability that the intruder gives to "
+        "her best guess being within ±ε/2. Lower is safer.",
     ),
     (
         "True-hit rate",
-        "the share of people whose true value lies in that best window. Below the hit rate, she is surer than she "
-        "should be; above it, less sure than she could be. Lower is safer.",
+        "the share of people whose true value lies in that interval. If it is below the hit rate, the intruder is "
+        "overconfident; if above, underconfident. Lower is safer.",
     ),
     (
         "Surprise",
         "−log2 of the probability that she gives to the true value, in bits, averaged over people. The distribution of "
-        "the attribute among the people is first mixed into her beliefs, with the weight that makes the surprise "
-        "least. Lower is riskier. Without the release it is that of someone who knows this distribution and nothing "
-        "else.",
+        "the attribute in the file is first mixed into her posteriors, with the weight that minimises the surprise. "
+        "Lower is riskier. The value without the release is for someone who knows only this distribution.",
     ),
     (
         "Averages",
-        "are over people unless said otherwise: each class of people who agree on the known keys counts as often as "
-        "it has members. It is the risk of a person picked at random.",
+        "are over people unless stated otherwise: each class of people who agree on the known keys is weighted by its "
+        "size. An average is the figure for a person picked at random.",
     ),
     (
         "Baselines",
-        "“without the release” is what the intruder expects beforehand; “published as it is” is what she would have "
-        "if the file were released unchanged. “Left” is a figure divided by the one without the release.",
+        "“without the release” is for an intruder who has only her prior; “published unchanged” is for one who has the "
+        "original file. “Share left” is the figure for this release divided by the figure without the release.",
     ),
     (
         CONTROL,
-        "people who were not in the data. What the release tells about them it tells about anyone, and is no breach of "
-        "someone's confidence; the difference is what those in the data give away by being in it. Here surprise is the "
-        "mean of −log2 of the probability that the intruder gives to the true value, in bits, one hundredth of her "
-        "belief being spread evenly over all values. Lower is riskier.",
+        "people who were not in the data. What the release discloses about them, it discloses about anyone; the "
+        "difference is the risk of being in the data. In this table surprise is the mean of −log2 of the probability "
+        "that the intruder gives to the true value, in bits, after 1% of the probability is spread evenly over all "
+        "values. Lower is riskier.",
     ),
     (
         "Contributions",
-        "are Shapley values: what learning a key takes from H0, averaged over all orders of learning the known keys. "
-        "They sum to what knowing all of them takes away.",
+        "are Shapley values: how much learning a key reduces H0, averaged over all orders of learning the known keys. "
+        "They add up to the reduction from knowing all of them.",
     ),
     (
         "Verdict",
-        "“little” is given away if the area falls by less than a quarter, “a good part” if by less than a half, "
-        "“most” otherwise. It is about the average person: see the distribution over people for the worst off.",
+        "“little” is disclosed if the release reduces the area by less than a quarter, “a good part” if by less than a "
+        "half, “most” otherwise. It is about the average person; see the distribution over people for those at the "
+        "highest risk.",
     ),
 )
 
 
 HIT_RATE_OF_CATEGORIES = (
-    "the largest probability that one group of the level ε holds (at ε = 0, one category): the chance, by the "
-    "intruder's own reckoning, that her best guess is right about it. Lower is safer."
+    "the largest posterior probability of any group at level ε (at ε = 0, of any category): the probability that the "
+    "intruder herself gives to her best guess being right. Lower is safer."
 )
 LEVELS = (
     "Levels",
-    "ε counts levels of the hierarchy. Two categories are as far apart as their lowest common group is high above "
-    "them; without a hierarchy, any two are one level apart. H(ε) is the entropy of the groups at that level, and the "
-    "area is the sum of H over the levels.",
+    "ε counts levels of the hierarchy. The distance between two categories is the level of their lowest common group; "
+    "without a hierarchy, any two are one level apart. H(ε) is the entropy of the groups at that level, and the area "
+    "is the sum of H over the levels.",
 )
 
 
@@ -125,8 +125,8 @@ def hit_sentence(known: Sequence[str], phrase: str, hit: float) -> str:
 
 def beside_sentence(hit: dict[str, Any]) -> str:
     return (
-        f"Without the release it would be {probability(hit['prior'])}; had the file been published as it is, "
-        f"{probability(hit['unprotected'])}. Held against the true values, her best guess is that close for "
+        f"Without the release it would be {probability(hit['prior'])}; with the file published unchanged, "
+        f"{probability(hit['unprotected'])}. Compared with the true values, her best guess is that close for "
         f"{hit['true_hit']:.1%} of the people."
     )
 
@@ -135,30 +135,30 @@ def control_sentence(records: int, people: float, control: float) -> str:
     """The sentence about the difference between the people in the data and the control group.
 
     >>> control_sentence(100, 1.5, 2.0)
-    'The true value surprises her by 1.5 bits for those in the data and by 2 bits for 100 people who were not in \
-it: 0.5 bits are learnt about those in the data beyond what is learnt about anyone.'
+    'The mean surprise at the true value is 1.5 bits for the people in the data and 2 bits for 100 people who were not \
+in it: the difference, 0.5 bits, is what the release discloses only about people in the data.'
     """
     return (
-        f"The true value surprises her by {bits(people)} for those in the data and by {bits(control)} for "
-        f"{counted(records, 'person')} who were not in it: {bits(control - people)} are learnt about those in "
-        "the data beyond what is learnt about anyone."
+        f"The mean surprise at the true value is {bits(people)} for the people in the data and {bits(control)} for "
+        f"{counted(records, 'person')} who were not in it: the difference, {bits(control - people)}, is what the "
+        "release discloses only about people in the data."
     )
 
 
 def truth_sentence(truth: dict[str, Any]) -> str:
-    """Her beliefs held against the people's true values, at ε = 0 or the least tolerance there is.
+    """Her posteriors compared with the people's true values, at ε = 0 or the smallest tolerance.
 
     >>> truth_sentence({"surprise": {0.0: 1.966}, "prior_surprise": {0.0: 4.104}, "gain": 2.137, "certain_right": 337,
     ...     "certain_wrong": 0})
-    'The true values surprise her by 1.966 bits on average, and by 4.104 bits without the release: it tells her 2.137 \
-bits of truth per person. She is certain of 337 people and right, and certain of 0 people and wrong.'
+    'Her mean surprise at the true values is 1.966 bits, and 4.104 bits without the release: she gains 2.137 bits \
+about the true value per person. She is certain and right about 337 people, and certain but wrong about 0 people.'
     """
     eps = min(truth["surprise"])
     return (
-        f"The true values surprise her by {bits(truth['surprise'][eps])} on average, and by "
-        f"{bits(truth['prior_surprise'][eps])} without the release: it tells her {bits(truth['gain'])} of truth per "
-        f"person. She is certain of {counted(truth['certain_right'], 'person')} and right, and certain of "
-        f"{counted(truth['certain_wrong'], 'person')} and wrong."
+        f"Her mean surprise at the true values is {bits(truth['surprise'][eps])}, and "
+        f"{bits(truth['prior_surprise'][eps])} without the release: she gains {bits(truth['gain'])} about the true "
+        f"value per person. She is certain and right about {counted(truth['certain_right'], 'person')}, and certain "
+        f"but wrong about {counted(truth['certain_wrong'], 'person')}."
     )
 
 
@@ -170,19 +170,19 @@ def headline(words: str, certain: int, records: int) -> str:
     """The result in one line: the average person, and the people at the highest risk.
 
     >>> headline("little", 2, 100)
-    'On average little is given away, but of 2 people (2.0%) the intruder is certain.'
+    'On average little is disclosed, but the intruder is certain about 2 people (2.0%).'
     """
     if not certain:
-        return f"On average {words} is given away, and there is nobody of whom the intruder is certain."
+        return f"On average {words} is disclosed, and the intruder is not certain about anyone."
     many = counted(certain, "person")
     joined = "and" if words == "most" else "but"
-    return f"On average {words} is given away, {joined} of {many} ({certain / records:.1%}) the intruder is certain."
+    return f"On average {words} is disclosed, {joined} the intruder is certain about {many} ({certain / records:.1%})."
 
 
 def verdict_sentence(left: float, left_unprotected: float) -> str:
     return (
-        f"An intruder is left with {left:.0%} of the uncertainty she has without the release. "
-        f"The file published as it is would leave {left_unprotected:.0%}."
+        f"After the release, the intruder has {left:.0%} of the uncertainty that she has without it. "
+        f"If the file were published unchanged, she would have {left_unprotected:.0%}."
     )
 
 
@@ -206,14 +206,14 @@ def domain_words(many: str, bounds: Bounds | None, unit: str) -> str:
 
 def assumptions(*, mechanism: str, uniform_prior: bool, weights: bool, given_domain: str) -> list[str]:
     told = [
-        "The target is in the file, and the intruder knows how many people of the file agree with what she knows.",
-        "She knows the true values of the known keys; a missing key is a value like any other.",
+        "The target is in the file, and the intruder knows how many people in the file have the same known keys.",
+        "She knows the true values of the known keys; a missing value of a key is treated as a value of its own.",
         f"She knows which values the confidential attribute can take ({given_domain}).",
-        "Without the release she holds all of these equally likely."
+        "Without the release she considers all of these equally likely."
         if uniform_prior
-        else "Without the release she expects the distribution that was given as publicly known.",
+        else "Without the release she expects the distribution that was given as her prior.",
         mechanism,
     ]
     if weights:
-        told.append("Survey weights are not used: the figures are about the people of the file.")
+        told.append("Survey weights are not used: the figures are about the people in the file.")
     return told

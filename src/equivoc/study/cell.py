@@ -1,4 +1,4 @@
-"""The unit of a study: one release, and what every intruder of the study makes of it. A pure function of its key."""
+"""The unit of a study: one release, measured for every intruder of the study. A pure function of its key."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from equivoc.techniques.technique import Technique
 
 Floats = NDArray[np.float64]
 CLASSES_TOGETHER = 1 << 18
-"""Classes that are measured in one call: many small subsets of the keys cost one call."""
+"""Classes that are measured in one call, so that many small subsets of the keys share one."""
 
 
 MOST_CELLS = 1_000_000
-"""Techniques × replicates of one study."""
+"""The most techniques × replicates of one study."""
 
 
 class CellKey(NamedTuple):
-    """What tells one cell of a study from the others."""
+    """What identifies a cell of a study."""
 
     technique: str
     """The technique's notation, such as ``sampling:fraction=0.1``."""
@@ -37,23 +37,23 @@ class CellKey(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Averages over everything an intruder with that many known keys can know. Bits, and bits × the value's unit.
+    """Averages over all classes of all subsets with so many known keys. Bits, and bits × the value's unit.
 
     Smaller is riskier.
     """
 
     known_size: int
     h0: float
-    """Mean H0 where each class (a subset of the keys, and values of them that occur) counts once."""
+    """Mean H0 over classes: each class (a subset of the keys, with values of them that occur) has weight 1."""
     area: float
     h0_record: float
-    """Mean H0 where each class counts as often as it has people: a random person's."""
+    """Mean H0 over people: each class is weighted by its size."""
     area_record: float
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What was found for one cell."""
+    """The figures of one cell."""
 
     key: CellKey
     figures: tuple[Figures, ...]
@@ -74,7 +74,7 @@ class Setting:
 
 
 def cell_randomness(seed: int, key: CellKey) -> np.random.Generator:
-    """The cell's own random numbers: from the study's seed and the cell's key, and from nothing else.
+    """The cell's own random numbers; they depend only on the study's seed and the cell's key.
 
     >>> a, b = (cell_randomness(0, CellKey("sampling:fraction=0.1", r)).integers(1000) for r in (0, 1))
     >>> bool(a == b)
@@ -85,7 +85,7 @@ def cell_randomness(seed: int, key: CellKey) -> np.random.Generator:
 
 
 def measure_cell(setting: Setting, key: CellKey) -> CellResult:
-    """Make the cell's release and average H0 and A over all that its intruders can know."""
+    """Make the cell's release and average H0 and A over the classes of every subset of known keys."""
     begin = perf_counter()
     technique = setting.techniques[key.technique]
     sums = {size: _Sums() for size in setting.knowledge.sizes}
@@ -99,14 +99,14 @@ def measure_cell(setting: Setting, key: CellKey) -> CellResult:
             raise InputError(f"{key.technique}, replicate {key.replicate}: {mistake}") from None
         except MemoryError:
             raise InputError(
-                f"{key.technique}, replicate {key.replicate}: there is too little memory for it with "
-                f"{len(setting.people.values):,} values of {setting.people.confidential!r}; round them to fewer."
+                f"{key.technique}, replicate {key.replicate}: there is too little memory for "
+                f"{len(setting.people.values):,} values of {setting.people.confidential!r}; round them to fewer values."
             ) from None
     return CellResult(key, figures, perf_counter() - begin)
 
 
 class _Sums:
-    """H0 and A summed over the classes of one number of known keys, as they come."""
+    """Running sums of H0 and A over the classes of one number of known keys."""
 
     def __init__(self) -> None:
         self._waiting: list[Posteriors] = []
@@ -115,7 +115,7 @@ class _Sums:
         self._area = np.zeros(2)
 
     def add(self, found: Posteriors) -> None:
-        """Take these posteriors in; they wait until there are enough to make a call worthwhile."""
+        """Add these posteriors; they are measured once there are enough for an efficient call."""
         self._waiting.append(found)
         if sum(len(waiting) for waiting in self._waiting) >= CLASSES_TOGETHER:
             self._measure()
@@ -132,16 +132,16 @@ class _Sums:
         sizes = np.concatenate([waiting.sizes for waiting in self._waiting])
         h0, area = measure_together(self._waiting)
         self._waiting.clear()
-        # Sums of products, not dot products: their last bits do not depend on how many threads BLAS has.
+        # Sums of products, not dot products: the last bits of a dot product depend on the number of BLAS threads.
         self._weight += (len(sizes), sizes.sum())
         self._h0 += (h0.sum(), (h0 * sizes).sum())
         self._area += (area.sum(), (area * sizes).sum())
 
 
 def measure_together(posteriors: Sequence[Posteriors]) -> tuple[Floats, Floats]:
-    """H0 and A of all classes of one release's posteriors, one call for all. Classes linked alike are computed once.
+    """H0 and A of all classes of one release's posteriors. Classes with the same linkage are computed once.
 
-    Areas of classes with many values are estimated, as those of an assessment are.
+    Areas of classes with many values are estimated, as in an assessment.
     """
     first = posteriors[0]
     h0, area = np.empty(sum(map(len, posteriors))), np.empty(sum(map(len, posteriors)))

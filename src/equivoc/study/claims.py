@@ -1,6 +1,6 @@
 """The five claims of the paper's experiment, each tested on the results of a study.
 
-The rules below were fixed beforehand; a claim that fails is reported with its figures.
+The rules below were fixed before the experiment was run; a claim that fails is reported with its figures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FLAT = 0.10
 SHARP = 0.30
 MUCH_WORSE = 0.50
 
-# Each technique's parameter, and whether more of it means more privacy.
+# Each technique's parameter, and 1 if a larger value gives more privacy, −1 if less.
 SAFER_WITH = {
     "sampling": ("fraction", -1),
     "query-restriction": ("size", 1),
@@ -101,11 +101,11 @@ def _knowledge(table: pd.DataFrame) -> Claim:
         steps += np.diff(means, axis=1).size
         useful, private = means[0, 0] - means[0, -1], means[-1, 0] - means[-1, -1]
         gentler &= bool(private < useful)
-        told.append(f"{technique} −{useful:.2f} against −{private:.2f} bits")
+        told.append(f"{technique} −{useful:.2f} and −{private:.2f} bits")
     return Claim(
         2,
         "Privacy falls as knowledge grows, gently at low utility and sharply at high utility.",
-        "H0 never rises with knowledge, and falls less at the least useful parameter than at the most useful",
+        "H0 never rises with knowledge, and falls more at the most useful parameter than at the least useful",
         f"{steps - rising} of {steps} steps fall or stay; {'; '.join(told)}",
         rising == 0 and gentler,
     )
@@ -149,7 +149,7 @@ def _by_area(table: pd.DataFrame) -> Claim:
     return Claim(
         5,
         "By area, sampling is slightly better without knowledge and much worse with it.",
-        f"without knowledge sampling's area is the larger; with all of it, at most {MUCH_WORSE:.0%} of the other's",
-        f"without: {figure(s0)} against {figure(q0)}; with: {figure(s1)} against {figure(q1)}",
+        f"without knowledge sampling has the larger area; with full knowledge, at most {MUCH_WORSE:.0%} of the other's",
+        f"without: {figure(s0)} and {figure(q0)}; with: {figure(s1)} and {figure(q1)}",
         s0 > q0 and s1 <= MUCH_WORSE * q1,
     )

@@ -37,7 +37,7 @@ def study_facts(
 
 
 def data_fingerprint(people: Microdata, salt: bytes) -> str:
-    """One keyed hash of all columns in row order, of the domain, and of what "close" means in it.
+    """One keyed hash of all columns in row order, of the domain, and of its distances.
 
     A store keeps it with its own random ``salt``: it recognises the same data, but the hash cannot be looked up in
     a precomputed table, and no column can be guessed without all others.
@@ -69,9 +69,9 @@ def content_fingerprint(content: str | None, salt: bytes) -> str:
 
 
 def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str]:
-    """The reasons why the stored cells cannot be used for the requested study, each as half a sentence.
+    """The reasons why the stored cells cannot be used for the requested study, each as a clause of a sentence.
 
-    Techniques and replicates may differ: a cell is the same whatever other cells there are.
+    Techniques and replicates may differ: a cell does not depend on other cells.
 
     >>> data = {"confidential": "pay", "kind": "number", "keys": ["sex"], "records": 4}
     >>> one = {"equivoc": "1", "data": data, "knowledge": {}, "seed": 0}
@@ -91,7 +91,7 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
         if there["records"] != here["records"]:
             yield f"its data have {there['records']:,} records, not {here['records']:,}"
     elif not same_data:
-        yield "its data hold other values, have their rows in another order, or have another domain or hierarchy"
+        yield "its data have other values, another order of rows, another domain or another hierarchy"
     for name in ("known_sizes", "subsets"):
         there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
         if there != here:
@@ -101,7 +101,7 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
 
 
 def are_facts(found: Any) -> bool:
-    """True if this has the form of `study_facts`: a damaged store may hold anything."""
+    """True if this has the form of `study_facts`: a damaged store may contain anything."""
     if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
         return False
     data, known = found["data"], found.get("knowledge")

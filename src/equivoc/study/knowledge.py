@@ -63,11 +63,11 @@ def _checked_sizes(keys: tuple[str, ...], sizes: Iterable[int] | None) -> tuple[
     chosen = []
     for size in sizes:
         if isinstance(size, bool) or not hasattr(size, "__index__"):
-            raise InputError(f"known_sizes holds {size!r}; give whole numbers, such as [0, 1, 2].")
+            raise InputError(f"known_sizes contains {size!r}; give whole numbers, such as [0, 1, 2].")
         if not 0 <= index(size) <= len(keys):
             shown = size if abs(index(size)) < 1 << 63 else "a number that is too large"
             raise InputError(
-                f"known_sizes holds {shown}; with {len(keys)} keys it can be 0 to {len(keys)} known keys."
+                f"known_sizes contains {shown}; with {len(keys)} keys, sizes are 0 to {len(keys)}."
             )
         chosen.append(index(size))
     if not chosen:
@@ -84,13 +84,17 @@ def _checked_subsets(keys: tuple[str, ...], subsets: Iterable[Any]) -> tuple[tup
     chosen: list[tuple[str, ...]] = []
     for subset in subsets:
         if isinstance(subset, str) or not hasattr(subset, "__iter__"):
-            raise InputError(f"subsets holds {subset!r}; each must be a list of keys, such as [{subset!r}].")
+            raise InputError(
+                f"subsets contains {subset!r}; each must be a list of keys, such as [{subset!r}]."
+            )
         wrong = [key for key in subset if key not in keys]
         if wrong:
-            raise InputError(f"subsets holds {wrong[0]!r}, which is not a key{did_you_mean(wrong[0], keys)}")
+            raise InputError(
+                f"subsets contains {wrong[0]!r}, which is not a key{did_you_mean(wrong[0], keys)}"
+            )
         ordered = tuple(key for key in keys if key in subset)
         if len(ordered) < len(list(subset)) or ordered in chosen:
-            raise InputError(f"subsets holds {list(subset)}, which repeats a key or a subset.")
+            raise InputError(f"subsets contains {list(subset)}, which repeats a key or a subset.")
         chosen.append(ordered)
     if not chosen:
         raise InputError(

@@ -1,22 +1,22 @@
 """A study as a TOML file: data, techniques with lists of parameters, what intruders know, replicates, seed.
 
 [data]
-path = "people.csv"          # beside the plan, unless absolute
+path = "people.csv"          # relative to the plan's folder
 confidential = "salary"
 keys = ["age", "sex"]
 round_to = 10                # optional, as are domain and drop_missing
-# of categories:
-# hierarchy = { disease = "disease.csv" }         # beside the plan, too
+# for categories:
+# hierarchy = { disease = "disease.csv" }         # relative to the plan's folder
 # ordered = { severity = ["mild", "severe"] }     # lowest first
 # categories = ["code"]                           # numbers that are codes
 domain = { low = 10, high = 250, step = 10 }
 
 [[technique]]
 name = "sampling"
-fraction = [0.05, 0.1]       # a list is a grid: every combination is a technique of its own
+fraction = [0.05, 0.1]       # lists form a grid: every combination is a separate technique
 
 [study]
-known_sizes = [0, 1, 2]      # or subsets = [[], ["age"]]; neither: 0 … all keys
+known_sizes = [0, 1, 2]      # or subsets = [[], ["age"]]; default: 0 … all keys
 replicates = 30
 seed = 0
 """
@@ -48,13 +48,13 @@ TABLES = ("data", "technique", "study")
 NEEDED = ("path", "confidential", "keys")
 KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "path": (str, "a text"),
-    "confidential": (str, "one column's name: a study is about one attribute"),
+    "confidential": (str, "the name of one column: a study has one confidential attribute"),
     "keys": (list, "a list of texts"),
     "round_to": ((int, float), "a number"),
     "domain": ((list, dict), "a list of numbers, or { low = …, high = …, step = … }"),
     "drop_missing": (bool, "true or false"),
-    "hierarchy": (dict, 'a file by attribute, { disease = "disease.csv" }'),
-    "ordered": (dict, 'levels by attribute, { severity = ["mild", "severe"] }'),
+    "hierarchy": (dict, 'a table of attributes and files, such as { disease = "disease.csv" }'),
+    "ordered": (dict, 'a table of attributes and levels, such as { severity = ["mild", "severe"] }'),
     "categories": (list, "a list of texts"),
     "known_sizes": (list, "a list of whole numbers"),
     "subsets": (list, "a list of lists of keys"),
@@ -81,23 +81,23 @@ SAID_OF_DATA = {
     "keys": ("keys", "the key"),
     "confidential": ("confidential",),
 }
-"""The words by which a message about the data tells which key of the plan it is about; the first that fits."""
+"""For each key of the plan, the words in an error message that point to it; the first match is used."""
 LONGEST_DOMAIN = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan whose tables and techniques are in order; whether the data are, `study` finds out."""
+    """A plan whose tables and techniques are checked; `study` reads and checks the data."""
 
     path: Path
     lines: TomlLines
     data: dict[str, Any]
     techniques: tuple[Technique, ...]
     design: dict[str, Any]
-    """known_sizes or subsets, replicates, seed, as far as given."""
+    """Those of known_sizes, subsets, replicates and seed that are given."""
 
     def study(self) -> Study:
-        """Read the people and put the study together."""
+        """Read the people and create the study."""
         with self._at("data", SAID_OF_DATA):
             people = Microdata(
                 self.path.parent / self.data["path"],
@@ -117,18 +117,18 @@ class Plan:
         return {name: self.path.parent / file for name, file in files.items()}
 
     def _kinds(self) -> list[Kind]:
-        """What kind of values the confidential column holds."""
+        """The kind of the confidential column."""
         given = {name: self.data[name] for name in ABOUT_KINDS if name in self.data}
         if "domain" in given:
             given["domain"] = _domain(given["domain"])
         strange = [name for name in given.get("categories", []) if not isinstance(name, str)]
         if strange:
-            raise InputError(f"categories is a list with {strange[0]!r} in it; give names of columns.")
+            raise InputError(f"categories is a list that contains {strange[0]!r}; give names of columns.")
         return kinds_of([self.data["confidential"]], **given | {"hierarchy": self.hierarchies()})
 
     @contextmanager
     def _at(self, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[None]:
-        """Say on which line the mistake is: that of the key which the message names, or else the table's."""
+        """Add the line to an error: the line of the key that the message names, or of the table if it names none."""
         try:
             yield
         except InputError as mistake:
@@ -141,7 +141,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     plan, lines = read_toml(file)
     for table in plan:
         if table not in TABLES:
-            message = f"there is no {table!r} in a plan{did_you_mean(table, TABLES)}"
+            message = f"a plan has no table {table!r}{did_you_mean(table, TABLES)}"
             raise wrong(file, lines, table, "", message)
     data = _table(file, lines, plan, "data", DATA)
     for name in NEEDED:
@@ -167,7 +167,7 @@ def _table(
 
 
 def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any], replicates: int) -> Iterator[Technique]:
-    """Every combination of every table's lists of parameters."""
+    """The techniques of all tables: every combination of the listed parameters."""
     tables = plan.get("technique", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise wrong(file, lines, "technique", "", "techniques are written as tables, [[technique]].")
@@ -199,7 +199,7 @@ def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any], replicates: 
 
 
 def _grid(file: Path, lines: TomlLines, number: int, table: dict[str, Any]) -> dict[str, list[Any]]:
-    """The choices for each parameter of a table, and its name."""
+    """The choices for each key of a table, its name included."""
     name = table.get("name")
     if not isinstance(name, str):
         message = f"a technique needs a name, such as 'sampling'; it is {name!r}."
@@ -218,10 +218,10 @@ def _grid(file: Path, lines: TomlLines, number: int, table: dict[str, Any]) -> d
 
 
 def _domain(given: Any) -> Any:
-    """The values a domain stands for."""
+    """The values of a domain, given as a list or as low, high and step."""
     if isinstance(given, list):
         if len(given) > LONGEST_DOMAIN:
-            raise InputError(f"domain has {len(given):,} values; {LONGEST_DOMAIN:,} are the most.")
+            raise InputError(f"domain has {len(given):,} values; it can have at most {LONGEST_DOMAIN:,}.")
         return given
     if set(given) != {"low", "high", "step"}:
         raise InputError(f"domain has the keys {', '.join(given) or 'none'}; it needs low, high and step.")
@@ -229,5 +229,5 @@ def _domain(given: Any) -> Any:
 
 
 def _named(message: str, keys: Mapping[str, tuple[str, ...]]) -> str:
-    """The first of the keys whose words the message says; "" if none."""
+    """The first key one of whose words is in the message; "" if there is none."""
     return next((key for key, words in keys.items() if any(word in message for word in words)), "")

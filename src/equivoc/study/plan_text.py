@@ -1,4 +1,4 @@
-"""Reads and parses a plan; rejects, with the line, whatever would later exhaust memory or time or crash."""
+"""Reads and parses a plan; rejects, with the line number, input that would exhaust memory or time or cause a crash."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _line_of(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _deep_line(text: str) -> int:
-    """The first line on which more brackets are open than a plan has (brackets in texts count too)."""
+    """The first line on which brackets are nested more than DEEPEST deep (brackets in texts are included)."""
     depth = 0
     for number, line in enumerate(text.splitlines(), start=1):
         for character in line:

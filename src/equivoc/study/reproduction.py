@@ -31,7 +31,7 @@ NOISE_PERCENTS = (5, 10, 20, 40, 60, 80, 100)
 
 
 def experiment_people(pums: Path | None, *, records: int, seed: int) -> Microdata:
-    """The shipped people, or so many of a Census file recoded to the paper's seven attributes."""
+    """The shipped people, or ``records`` people of a Census file recoded to the paper's seven attributes."""
     if pums is None:
         return shipped_people(SHIPPED)
     frame = read_pums(pums, records=records, seed=seed)
@@ -43,7 +43,7 @@ def experiment(people: Microdata, *, replicates: int, seed: int) -> Study:
     """The whole study: 16 techniques with their parameters."""
     if len(people) < max(QUERY_SIZES):
         raise InputError(
-            f"there are {len(people)} people, and the paper's largest query sums {max(QUERY_SIZES)}: draw more records."
+            f"there are {len(people)} people, but the paper's largest query sums {max(QUERY_SIZES)}: draw more records."
         )
     techniques = [
         *(Sampling(fraction=f) for f in FRACTIONS),

@@ -28,14 +28,14 @@ class StudyResult(Reported):
     """The results of a finished or unfinished study.
 
     ``h0`` and ``h0_record`` are in bits, ``area`` and ``area_record`` in bits × the confidential attribute's unit; less
-    is riskier. The first of each pair counts every class once (the paper's average), the second every person once.
+    is riskier. The first of each pair is averaged over classes (as in the paper), the second over people.
     """
 
     made_of: Facts = field(repr=False)
     """The study's description: data, techniques, knowledge, replicates, seed, version."""
     cells: Sequence[CellResult] = field(repr=False)
     folder: Path | None = None
-    """Where the store is."""
+    """The folder of the store; None if results were kept in memory."""
 
     @property
     def seed(self) -> int:
@@ -44,7 +44,7 @@ class StudyResult(Reported):
 
     @property
     def area_unit(self) -> str:
-        """What areas are counted in, beside bits."""
+        """The unit of areas, which are in bits × this."""
         data = self.made_of["data"]
         of_kind = {"ordered": "ranks", "categories": "levels", "tree": "levels"}
         return of_kind.get(data["kind"], f"unit of {data['confidential']}")
@@ -65,7 +65,7 @@ class StudyResult(Reported):
         """A pandas frame: technique, parameters, known_size, replicate, h0, area, h0_record, area_record, seconds.
 
         Techniques are in the study's order. The same study gives the same bytes in all columns but ``seconds``, the
-        time taken: one release serves all numbers of known keys, and each of its rows gets an equal share of its time.
+        time taken: one release is used for all numbers of known keys, and its time is divided equally among its rows.
         A technique that does not draw at random is released once; its rows are repeated for the other replicates, with
         0 seconds.
         """
@@ -129,8 +129,8 @@ class StudyResult(Reported):
     def plot(self, *, per: str = "class") -> altair.ConcatChart:
         """H0 and A against the number of known keys, a line per parameter and a panel per technique.
 
-        ``per="class"`` draws the paper's averages, ``per="record"`` a random person's. The bands reach 1.96 standard
-        errors to both sides. ``.save("x.png")`` and ``"x.svg"`` work offline.
+        ``per="class"`` draws averages over classes (as in the paper), ``per="record"`` averages over people. The bands
+        are ±1.96 standard errors. ``.save("x.png")`` and ``.save("x.svg")`` work offline.
         """
         from equivoc.charts.study import study_chart
 

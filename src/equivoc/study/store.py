@@ -1,4 +1,4 @@
-"""Finished cells on disk: an SQLite file that survives a crash at any moment and holds no value of the data."""
+"""Finished cells on disk: an SQLite file that survives a crash and contains no value of the data."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 
 from equivoc.arguments import is_whole
 from equivoc.errors import InputError
+from equivoc.files import writing_into
 from equivoc.study.cell import CellKey, CellResult, Figures
 from equivoc.study.fingerprint import (
     Facts,
@@ -50,7 +51,7 @@ WHERE replicate < ? ORDER BY technique, content, replicate, known_size
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The requested study: its description, and fingerprints of its data and its techniques' files."""
+    """The requested study: its description, and fingerprints of its data and of its techniques' files."""
 
     facts: Facts
     data: Callable[[bytes], str]
@@ -91,7 +92,7 @@ class Store:
                 continue
             whole = tuple(row[0] for row in figures) == sizes and all(map(_are_figures, figures))
             if not (whole and isinstance(replicate, int) and replicate >= 0 and isinstance(seconds, float)):
-                raise _damaged(self.folder, f"the figures of {technique} are not whole")
+                raise _damaged(self.folder, f"the figures of {technique} are incomplete")
             found.append(
                 CellResult(CellKey(technique, replicate), tuple(Figures(*row) for row in figures), seconds)
             )
@@ -102,11 +103,11 @@ class Store:
 def open_store(folder: Path, asked: Asked) -> Iterator[Store]:
     """The store for a study: a new one, or the existing one if its cells can be used.
 
-    Its data, seed and knowledge must be the same; techniques and replicates may be others. Raises InputError if they
-    are not, if the folder cannot be written, or if another process computes in it. A new store is removed if an
-    InputError ends the study before a cell is finished.
+    Its data, seed and knowledge must be the same; techniques and replicates may differ. Raises InputError if they
+    are not the same, if the folder cannot be written, or if another process computes in it. A new store is removed if
+    an InputError ends the study before a cell is finished.
     """
-    with _made_folder(folder), only_here(folder):
+    with writing_into(folder, private=True), only_here(folder):
         path = folder / FILE
         new, useless = not path.exists(), False
         if new:
@@ -170,26 +171,6 @@ def study_folder(given: object) -> Path:
     return Path(given)
 
 
-@contextmanager
-def _made_folder(folder: Path) -> Iterator[None]:
-    """Create the folder, readable by its owner only, or raise InputError; remove it if it is new and stays empty."""
-    new = not folder.is_dir()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except FileExistsError:
-        raise InputError(f"{folder} is a file; give a folder for the study.") from None
-    except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or problem
-        raise InputError(f"the study folder {folder} cannot be made: {why}.") from None
-    try:
-        yield
-    except InputError:
-        if new:
-            with suppress(OSError):  # it is not empty
-                folder.rmdir()
-        raise
-
-
 def _make_private_file(path: Path) -> None:
     """An empty file that only its owner can read; SQLite gives its log the same permissions."""
     try:
@@ -229,11 +210,13 @@ def _read(folder: Path, connection: sqlite3.Connection) -> tuple[bytes, str, Fac
         kind = connection.execute("SELECT format FROM study").fetchone() if ours else None
         if kind is not None and kind[0] == OLD_FORMAT:
             raise InputError(
-                f"{folder / FILE} was made by an earlier version of equivoc and holds confidential values; remove it, "
-                "and run the study again."
+                f"{folder / FILE} was written by an earlier version of equivoc and contains confidential values: "
+                "remove it, and run the study again."
             )
         if kind is None or kind[0] != FORMAT:
-            raise InputError(f"{folder / FILE} is not a study of this equivoc; choose another folder.")
+            raise InputError(
+                f"{folder / FILE} is not a study of this version of equivoc; choose another folder."
+            )
         salt, data, *texts = connection.execute("SELECT salt, data, facts, contents FROM study").fetchone()
     facts, contents = (_json(text) for text in texts)
     fine = isinstance(salt, bytes) and len(salt) == SALT_BYTES and isinstance(data, str)
@@ -250,7 +233,7 @@ def _json(text: Any) -> Any:
 
 
 def _are_figures(row: Sequence[Any]) -> bool:
-    """True for a number of known keys and finite figures: an SQLite column can hold anything."""
+    """True for a number of known keys and finite figures: an SQLite column accepts any type."""
     return is_whole(row[0]) and all(isinstance(figure, float) and isfinite(figure) for figure in row[1:])
 
 

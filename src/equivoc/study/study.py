@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from operator import index
 from pathlib import Path
 from typing import Any
 
+from equivoc.arguments import checked_whole_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.measure.parallel import cores
@@ -32,10 +32,10 @@ class StudyInterrupted(KeyboardInterrupt):
 class Study:
     """Every technique, released ``replicates`` times, against intruders who know 0, 1, 2, … keys.
 
-    ``known_sizes`` are the numbers of keys they know (None: 0 … all; for each number every subset of that size counts),
-    or ``subsets`` lists the known keys. One technique and one replicate are a *cell*, which makes a release
+    ``known_sizes`` are the numbers of keys they know (None: 0 … all; for each number every subset of that size is
+    included), or ``subsets`` lists the known keys. One technique and one replicate form a *cell*, which makes a release
     with its own random numbers, derived from ``seed``, the technique's notation and the replicate: results do not
-    depend on order, workers or interruptions, nor on the other techniques.
+    depend on order, workers, interruptions or the other techniques.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.sampling import Sampling
@@ -60,15 +60,19 @@ class Study:
             )
         if self.people.several:
             names = ", ".join(self.people.attributes)
-            raise InputError(f"a study is about one attribute, and {names} are confidential: choose one.")
+            raise InputError(
+                f"a study has one confidential attribute, but {names} are confidential: choose one."
+            )
         object.__setattr__(self, "techniques", _checked_techniques(self.techniques))
         knowledge = Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=self.subsets)
         if knowledge.subsets is None:
             object.__setattr__(self, "known_sizes", knowledge.sizes)
         else:
             object.__setattr__(self, "subsets", knowledge.subsets)
-        object.__setattr__(self, "replicates", _whole("replicates", self.replicates, least=1))
-        object.__setattr__(self, "seed", _whole("seed", self.seed, least=0))
+        object.__setattr__(
+            self, "replicates", checked_whole_number("replicates", self.replicates, at_least=1)
+        )
+        object.__setattr__(self, "seed", checked_whole_number("seed", self.seed, at_least=0))
         if len(self.techniques) * self.replicates > MOST_CELLS:
             raise InputError(too_many_cells(len(self.techniques), self.replicates))
 
@@ -110,14 +114,14 @@ class Study:
     ) -> StudyResult:
         """Compute the cells that are not in the ``store`` yet, and return all results.
 
-        ``store`` is a folder that keeps finished cells: a stopped study continues where it was, and one with other
-        techniques or more replicates computes only what is new. None keeps them in memory. ``workers`` is the number
+        ``store`` is a folder that keeps finished cells: an interrupted study continues from there, and one with other
+        techniques or more replicates computes only the new cells. None keeps them in memory. ``workers`` is the number
         of processes, at most one per core: 1 computes in this process; with more, a script must call this under
         ``if __name__ == "__main__":``.
         ``progress`` shows a bar on a terminal (True), lines ("plain") or nothing (False).
         """
         kind = checked_kind(progress)
-        workers = _whole("workers", workers, least=1)
+        workers = checked_whole_number("workers", workers, at_least=1)
         folder = None if store is None else study_folder(store)
         with nullcontext() if folder is None else open_store(folder, self._asked()) as opened:
             cells = [] if opened is None else opened.cells()
@@ -174,10 +178,10 @@ def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
     for technique in chosen:
         if not isinstance(technique, Technique):
             raise InputError(
-                f"techniques holds {technique!r}; give techniques such as Sampling(fraction=0.1)."
+                f"techniques contains {technique!r}; give techniques such as Sampling(fraction=0.1)."
             )
         if technique.notation in seen:
-            raise InputError(f"techniques holds {technique.notation} twice; give it once.")
+            raise InputError(f"techniques contains {technique.notation} twice; give it once.")
         seen.add(technique.notation)
     return chosen
 
@@ -188,11 +192,3 @@ def too_many_cells(techniques: int, replicates: int) -> str:
         f"{techniques:,} techniques × {replicates:,} replicates are too many; give fewer techniques or replicates: "
         f"a study has at most {MOST_CELLS:,} releases."
     )
-
-
-def _whole(name: str, given: Any, *, least: int) -> int:
-    if isinstance(given, bool) or not hasattr(given, "__index__") or index(given) < least:
-        raise InputError(f"{name} is {given!r}; give a whole number of {least} or more.")
-    if index(given) >= 1 << 63:
-        raise InputError(f"{name} is a whole number of more than 63 bits; give a smaller one.")
-    return index(given)

@@ -1,4 +1,4 @@
-"""Computes cells in this process or in several; yields results as they are ready."""
+"""Computes cells in one or several processes; yields each result when it is ready."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def compute(setting: Setting, keys: Iterable[CellKey], *, workers: int) -> Itera
     except BrokenProcessPool:
         raise InputError(
             "A worker process ended too early. In a script, call run(workers=…) under "
-            "if __name__ == '__main__':, because each worker imports the script; or there is too little memory for "
-            f"{workers} workers; workers=1 needs neither."
+            "if __name__ == '__main__':, because each worker imports the script. If that is done, there may be too "
+            f"little memory for {workers} workers: try workers=1."
         ) from None
     finally:
         ours.close()

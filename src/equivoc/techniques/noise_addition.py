@@ -18,8 +18,8 @@ from equivoc.intruder.channel.binomial_noise import (
     released_size,
     transition,
 )
-from equivoc.intruder.channel.channel import Bayes, Channel, Stated
-from equivoc.intruder.channel.likelihood import Cells
+from equivoc.intruder.channel.channel import Bayes, Channel
+from equivoc.intruder.channel.likelihood import Cells, Table
 from equivoc.intruder.channel.rank_noise import rank_noise, within_reach
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.release import GroupedRelease
@@ -110,7 +110,8 @@ class _Noise:
     def interval(self) -> Channel:
         """All values that lie within reach of the released one, equally likely."""
         if self.edge == "wrap":  # not one interval, but up to two
-            return Stated(interval_channel(self.size, self.amplitude, edge=self.edge))
+            near = interval_channel(self.size, self.amplitude, edge=self.edge) > 0
+            return Bayes(Table(near.T.astype(np.float64)), np.full(self.size, 1 / self.size))
         first, past = within_reach(self.size, self.amplitude, edge=self.edge)
         return Bayes(Cells(first, past, self.size), np.full(self.size, 1 / self.size))
 

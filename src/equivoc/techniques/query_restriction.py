@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_whole
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.channel.channel import Bayes
+from equivoc.intruder.channel.channel import Bayes, Channel, Computed
 from equivoc.intruder.channel.likelihood import Cells
 from equivoc.intruder.release import GroupedRelease
 from equivoc.queries.candidates import candidate_span
-from equivoc.queries.exact_posterior import block_posteriors
+from equivoc.queries.exact_posterior import AnsweredBlocks, ImpossibleAnswersError, answered_blocks
 from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, generator
 
@@ -59,20 +60,51 @@ class QueryRestriction(Technique):
         in_order = bounds_from_answers(
             answers, size=self.size, records=n, low=float(values[0]), high=float(values[-1])
         )
-        group = np.empty(n, dtype=np.int64)
-        channel: Any
-        if self.intruder == "bayes":
-            exact = block_posteriors(answers, size=self.size, records=n, values=values)
-            group[order] = exact.block
-            channel = exact.probabilities
+        uniform = np.full(len(values), 1 / len(values))
+        group, exact_group = np.empty((2, n), dtype=np.int64)
+        spans, span_of = np.unique(candidate_span(values, in_order), axis=0, return_inverse=True)
+        group[order] = span_of.reshape(-1)  # NumPy 2.0.0 returns it as a column
+        channel: Channel = Bayes(Cells(spans[:, 0], spans[:, 1], len(values)), uniform)
+        exact = None
+        try:
+            blocks = answered_blocks(answers, size=self.size, records=n, values=values)
+        except InputError:  # values on no even grid, or on too fine a one
+            if self.intruder == "bayes":
+                raise
         else:
-            spans, span_of = np.unique(candidate_span(values, in_order), axis=0, return_inverse=True)
-            group[order] = span_of.reshape(-1)  # NumPy 2.0.0 returns it as a column
-            cells = Cells(spans[:, 0], spans[:, 1], len(values))
-            channel = Bayes(cells, np.full(len(values), 1 / len(values)))
+            exact_group[order] = blocks.row
+            exact = ExactPosterior(blocks, prior=uniform)
         bounds = np.empty((n, 2))
         bounds[order] = in_order
-        return AnsweredQueries(people, group, channel, order, bounds, answers)
+        if exact is not None and self.intruder == "bayes":
+            group, channel, exact = exact_group, exact, None
+        return AnsweredQueries(
+            people,
+            group,
+            channel,
+            order,
+            bounds,
+            answers,
+            informed_group=None if exact is None else exact_group,
+            informed=exact,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ExactPosterior(Computed):
+    """The exact posterior of every kind of block with a prior; where that rules the answers out, with a uniform one."""
+
+    answered: AnsweredBlocks
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.answered.kinds) + 1, len(self.answered.grid.positions)
+
+    def table(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        try:
+            return self.answered.probabilities(prior)
+        except ImpossibleAnswersError:
+            return np.vstack([self.answered.probabilities()[:-1], prior])
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,3 +117,16 @@ class AnsweredQueries(GroupedRelease):
     """n × 2: the least and the greatest value that fit all answers, in the original's row order."""
     answers: NDArray[np.float64] = field(repr=False)
     """The independent answers: query i sums the records (i−1)·size/2 … (i+1)·size/2 of the order."""
+    informed_group: NDArray[np.int64] | None = field(default=None, repr=False)
+    """For each record its row of ``informed``; None where there is none."""
+    informed: Channel | None = field(default=None, repr=False)
+    """The exact posterior; None if ``channel`` is it, or if the values' grid is too fine for it."""
+
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        if self.informed is not None or isinstance(self.channel, ExactPosterior):
+            return []
+        return [
+            f"The values of {self.people.confidential} lie on too fine a grid, or on none, for the exact posterior of "
+            "the answers: the prior decides between the least and the greatest value that fit them. The real risk is "
+            "higher; round the values (round_to) for the exact figure."
+        ]

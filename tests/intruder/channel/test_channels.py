@@ -75,6 +75,11 @@ def test_a_symbol_that_the_prior_rules_out_is_read_without_it() -> None:
     np.testing.assert_allclose(channel.mix(np.array([[0.25, 0.0, 0.75]])), [[0.25, 0.0, 0.75]])
 
 
+def test_a_symbol_that_no_value_is_shown_as_has_no_posterior() -> None:
+    channel = Bayes(Table(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])), np.array([1.0, 0.0]))
+    np.testing.assert_allclose(channel.dense(), [[1, 0], [0, 1], [0, 0]])
+
+
 def test_cells_leave_exact_zeros() -> None:
     likelihood = Cells(np.array([0, 2, 4]), np.array([2, 4, 6]), 6)
     found = likelihood.backward(np.array([[0.1, 0.0, 0.7]]))

@@ -98,7 +98,7 @@ def _truths(levels: pa.Array) -> Writings:
 
 
 def _times(levels: pa.Array) -> Writings:
-    """To the minute, the second, the millisecond or the microsecond; date and time apart by a blank or a T."""
+    """To the minute, the second, the millisecond or the microsecond; date and time separated by a blank or a T."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,10 +1,10 @@
-"""P(value | released symbol): Bayes' rule with one prior, or distributions that a technique states itself."""
+"""P(value | released symbol): Bayes' rule with one prior, distributions worked out for it, or stated ones."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,6 +58,7 @@ class Bayes(Channel):
     """``P(v | s) ∝ K(s | v) · prior(v)``.
 
     A symbol that cannot occur under the prior is read with all values equally likely beforehand: the prior was wrong.
+    The row of a symbol that no value is ever shown as is all zeros.
 
     >>> from equivoc.intruder.channel.likelihood import Table
     >>> noise = Table(np.array([[0.75, 0.25], [0.25, 0.75]]))
@@ -95,6 +96,7 @@ class Bayes(Channel):
         surprising = ~possible & (np.asarray(weights.sum(axis=0)).reshape(-1) > 0)
         if surprising.any():
             flat = self.likelihood.forward(np.ones_like(self.prior))
+            surprising &= flat > 0  # what no value is ever shown as has no posterior
             mixed = mixed + self.likelihood.backward(_divided(weights, flat, surprising))
         return mixed
 
@@ -106,6 +108,34 @@ def _divided(weights: Any, by: Floats, where: NDArray[np.bool_]) -> Any:
     scaled = weights.copy()
     scaled.data = np.where(where[scaled.indices], scaled.data / np.where(where, by, 1.0)[scaled.indices], 0.0)
     return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class Computed(Channel):
+    """Distributions that a subclass works out for a prior, when they are first needed.
+
+    For what was released about several people together, such as a sum: a symbol's chance then depends on the prior, so
+    Bayes' rule has no fixed table of likelihoods to work with.
+    """
+
+    prior: Floats = field(repr=False, kw_only=True)
+
+    @abstractmethod
+    def table(self, prior: Floats) -> Floats:
+        """Symbols × values: P(value | symbol) with this prior."""
+
+    def with_prior(self, prior: Floats) -> Computed:
+        return replace(self, prior=np.asarray(prior, dtype=np.float64))
+
+    @cached_property
+    def _stated(self) -> Stated:
+        return Stated(self.table(self.prior))
+
+    def mix(self, weights: Any) -> Any:
+        return self._stated.mix(weights)
+
+    def dense(self) -> Floats:
+        return np.asarray(self._stated.table)
 
 
 @dataclass(frozen=True, eq=False)

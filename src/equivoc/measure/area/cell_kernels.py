@@ -29,7 +29,7 @@ def cells_of(x, width, begins):
 def bounds_at(x, cum, eps, width):
     """A lower and an upper bound of H(ε) in nats, from cells of this width; exact H if cells would save little.
 
-    From below: a window takes all of a cell that it touches. From above: only cells that it covers.
+    For the lower bound a window covers every cell that it touches; for the upper bound only cells that lie inside it.
     """
     n = len(x)
     cost, source, begins = np.empty(n + 1), np.empty(n + 1, np.int32), np.empty(n + 1, np.int32)

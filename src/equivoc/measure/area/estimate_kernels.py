@@ -18,13 +18,13 @@ from equivoc.measure.search.partition_kernels import compiled, least_costs
 CELLS = 40
 """Cells per window."""
 STRETCH = 0.2 / CELLS
-"""Windows over cells are lengthened by this, to make up for ending at a cell's end."""
+"""Windows over cells are lengthened by this, because they can end only at the end of a cell."""
 SETTLED = 0.005
-"""The expected error, as a share of the area, at which the estimate is settled."""
+"""The expected relative error of the area at which the estimate is accepted."""
 MOST = 120
 """Evaluations, at most."""
 LEAST_DOUBT = 0.5
-"""Factor for an interval's expected error if H in its middle is as predicted; not 0, for that may be chance."""
+"""Factor for an interval's expected error if H in its middle is as predicted; not 0, because that may be chance."""
 
 
 @compiled

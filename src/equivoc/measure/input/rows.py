@@ -71,7 +71,7 @@ def read_grid_and_rows(values: ArrayLike, matrix: Any, *, counts: bool) -> tuple
         weights, positions = csr.data, csr.indices.astype(np.int32, copy=False)
         bounds = csr.indptr.astype(np.int64, copy=False)
         if len(positions) == 0:
-            raise InputError("matrix row 0 is all zero; each row must hold some probability.")
+            raise InputError("matrix row 0 is all zero; each row must contain some probability.")
     else:
         weights, positions = matrix.reshape(-1), np.empty(0, np.int32)
         bounds = np.arange(matrix.shape[0] + 1, dtype=np.int64) * matrix.shape[1]

@@ -29,7 +29,7 @@ def _least_costs(terms, starts, cost, here, settled):
     −q log q is subadditive: neighbouring groups that one window covers are never better than their union. So a group
     that is not the last starts before the window that ends with the last value, and the values that one window covers
     from the first value on are one group. This stays true for longer windows: the first boundary that still needs the
-    search is returned, to continue from there. On an even grid this saves two in three of the sums.
+    search is returned, to continue from there. On an even grid this saves two thirds of the sums.
 
     Flat arrays and four starts at a time: this is what keeps the loop in vector registers.
     """

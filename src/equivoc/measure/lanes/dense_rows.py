@@ -11,7 +11,7 @@ from equivoc.measure.parallel import over_pieces
 
 WIDEST_GRID = 64
 FEWEST_ROWS = 2048
-"""Fewer rows are done one by one before the dense kernel, which takes seconds to compile, would be worth it."""
+"""With fewer rows, the dense kernel is not worth the seconds that its compilation takes."""
 PIECE = 8192
 
 

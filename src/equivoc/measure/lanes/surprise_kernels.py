@@ -1,4 +1,4 @@
-"""What the optimal windows give to the truth: bits of surprise at a tolerance. Compiled.
+"""The surprise of true values at a tolerance: −log2 of the mass of their optimal windows. Compiled.
 
 Optimal partitions need not be unique, and which of them a search returns depends on its direction. So each row is
 searched from both ends and the surprises are averaged: mirroring the axis then changes nothing.
@@ -18,7 +18,7 @@ from equivoc.measure.search.window_kernels import reach
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 FEW = 256
-"""Up to this many values every window is tried, so that ties can be told from rounding."""
+"""Up to this many values every window is tried, so that ties can be distinguished from rounding."""
 TIE = 1e-12
 """Nats: partitions whose costs differ by no more are equally good."""
 

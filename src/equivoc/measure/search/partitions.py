@@ -1,4 +1,4 @@
-"""The optimal partition of one posterior with many values, and what it gives to each of them."""
+"""The optimal partition of one posterior with many values, and the surprise of each value in it."""
 
 from __future__ import annotations
 

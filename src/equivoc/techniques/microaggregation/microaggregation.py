@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 from equivoc.arguments import check_choice, is_whole
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
+from equivoc.intruder.channel.channel import Computed
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.techniques.microaggregation.groups import fast_groups, mdav_groups, optimal_groups
 from equivoc.techniques.microaggregation.near_the_mean import near_the_mean
-from equivoc.techniques.microaggregation.order_intruder import order_channel
-from equivoc.techniques.microaggregation.sum_intruder import sum_channel
+from equivoc.techniques.microaggregation.order_intruder import (
+    GroupsInOrder,
+    check_order_in_reach,
+    in_reach,
+)
+from equivoc.techniques.microaggregation.sum_intruder import GroupSums, check_sums
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, checked_columns, columns_of
 
 _METHODS = ("optimal", "mdav", "fast")
@@ -50,7 +55,8 @@ class Microaggregation(Technique):
     array([[0.4, 0.4, 0.2]])
     >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 20, 20, 20, 30, 30]}), confidential="pay")
     >>> for intruder in ("sum", "order"):  # two groups have a mean of 20
-    ...     print(Microaggregation(size=2, intruder=intruder).release(people).confidential.channel[1].round(3))
+    ...     release = Microaggregation(size=2, intruder=intruder).release(people)
+    ...     print(release.confidential.channel.dense()[1].round(3))
     [0.333 0.333 0.333]
     [0. 1. 0.]
     """
@@ -104,8 +110,14 @@ class Microaggregation(Technique):
             order = np.lexsort([column.codes for column in columns.values()])
             group[order] = self._groups(positions[order])
             for i, name in enumerate(names):
-                own = name == people.confidential
-                columns[name] = self._averaged(grids[name], positions[:, i], group, name=name, key=not own)
+                columns[name] = self._averaged(
+                    grids[name],
+                    positions[:, i],
+                    group,
+                    name=name,
+                    key=name != people.confidential,
+                    ordered=len(names) == 1 and self.method in (None, "optimal"),
+                )
         confidential = columns.pop(people.confidential)
         return AveragedFile(people, columns, confidential, group)
 
@@ -116,7 +128,14 @@ class Microaggregation(Technique):
         return (mdav_groups if method == "mdav" else fast_groups)(positions, self.size)
 
     def _averaged(
-        self, grid: EvenGrid, positions: NDArray[np.int64], group: NDArray[np.int64], *, name: str, key: bool
+        self,
+        grid: EvenGrid,
+        positions: NDArray[np.int64],
+        group: NDArray[np.int64],
+        *,
+        name: str,
+        key: bool,
+        ordered: bool,
     ) -> ReleasedColumn:
         """A column of means. Groups of equal size and sum tell the same, so they share one symbol."""
         import pyarrow as pa
@@ -127,17 +146,21 @@ class Microaggregation(Technique):
             np.column_stack([total, size]), axis=0, return_inverse=True, return_counts=True
         )
         sums, sizes = kinds.T
-        means = grid.origin + grid.step * (sums / sizes)
-        if self.intruder == "sum":
-            channel = sum_channel(grid, sizes, sums, name=name)
+        codes = kind_of_group.reshape(-1)[group]  # NumPy 2.0.0 returns it as a column
+        means = pa.array(grid.origin + grid.step * (sums / sizes))
+        prior = np.full(len(grid.positions), 1.0 / len(grid.positions))
+        in_order = GroupsInOrder(grid, sizes, sums, groups, prior=prior)
+        if self.intruder == "order":
+            check_order_in_reach(grid, sizes, sums, groups, name=name)
+            channel: Computed = in_order
         else:
-            channel = order_channel(grid, sizes, sums, groups, name=name)
-        return ReleasedColumn(
-            kind_of_group.reshape(-1)[group],  # NumPy 2.0.0 returns it as a column
-            pa.array(means),
-            channel,
-            likelihood=near_the_mean(grid, positions, sums / sizes, sizes * groups) if key else None,
-        )
+            check_sums(grid, sizes, name=name)
+            channel = GroupSums(grid, sizes, sums, prior=prior)
+        if key:
+            near = near_the_mean(grid, positions, sums / sizes, sizes * groups)
+            return ReleasedColumn(codes, means, channel.dense(), likelihood=near)
+        stronger = channel is not in_order and ordered and in_reach(grid, sizes, sums, groups)
+        return ReleasedColumn(codes, means, channel, informed=in_order if stronger else None)
 
 
 @dataclass(frozen=True, eq=False)

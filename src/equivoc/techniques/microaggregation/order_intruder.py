@@ -2,57 +2,122 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.intruder.channel.channel import Computed
 from equivoc.queries.even_grids import EvenGrid
 from equivoc.techniques.microaggregation.sum_intruder import MOST_CHANNEL_ENTRIES, too_fine
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 _MOST_TERMS = 3e9
 _MOST_TABLE_ENTRIES = 4e7
 
 
+@dataclass(frozen=True, eq=False)
+class GroupsInOrder(Computed):
+    """What the sizes and sums of all groups, none of which overlap, tell about a member; see `order_channel`."""
+
+    grid: EvenGrid = field(repr=False)
+    sizes: Ints = field(repr=False)
+    sums: Ints = field(repr=False)
+    groups: Ints = field(repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.sums), len(self.grid.positions)
+
+    def table(self, prior: Floats) -> Floats:
+        return order_channel(self.grid, self.sizes, self.sums, self.groups, prior=prior)
+
+
 def order_channel(
-    grid: EvenGrid,
-    sizes: NDArray[np.int64],
-    sums: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    *,
-    name: str,
-) -> NDArray[np.float64]:
+    grid: EvenGrid, sizes: Ints, sums: Ints, groups: Ints, *, prior: Floats | None = None
+) -> Floats:
     """P(a member has each of the grid's values | every group's size and sum, and that no two groups overlap).
 
     A row per pair of size and sum, which ``groups`` says how many groups have. ``sums`` are counted in steps above the
-    least value. All originals are equally likely in which, in the order of the means, no member is above one of the
-    next group. So a group lies between its neighbours' means, and groups of equal means hold that mean only: equal
-    pairs tell the same. With ``E_j(a, b)`` the number of tuples of group j's size and sum with least value a and
-    greatest b, the weight of b as the end of groups 1 … j is ``F_j(b) = Σ_a E_j(a, b) · Σ_(b' ≤ a) F_(j−1)(b')``, and
-    from the top likewise. ``name`` is the attribute's, for the error about too fine a grid.
+    least value. Members are independent draws from the prior (None: all values equally likely), given that, in the
+    order of the means, no member is above one of the next group. So a group lies between its neighbours' means, and
+    groups of equal means hold that mean only: equal pairs tell the same. With ``E_j(a, b)`` the weight of all tuples
+    of group j's size and sum with least value a and greatest b (the product of their members' priors), the weight of b
+    as the end of groups 1 … j is ``F_j(b) = Σ_a E_j(a, b) · Σ_(b' ≤ a) F_(j−1)(b')``, and from the top likewise.
+
+    Sums that cannot occur under the prior are read with all values equally likely.
 
     >>> from equivoc.queries.even_grids import even_grid
     >>> pairs, once = np.array([2, 2]), np.array([1, 1])
-    >>> order_channel(even_grid([0, 1, 2, 3, 4]), pairs, np.array([2, 4]), once, name="pay").round(3)
+    >>> order_channel(even_grid([0, 1, 2, 3, 4]), pairs, np.array([2, 4]), once).round(3)
     array([[0.2, 0.6, 0.2, 0. , 0. ],
            [0. , 0.2, 0.6, 0.2, 0. ]])
     """
     from equivoc.techniques.microaggregation.order_kernels import members_in_order
 
-    up = np.argsort(sums / sizes, kind="stable")
-    size, total = sizes[up], sums[up]
-    alone = groups[up] == 1
-    floor, ceiling = total // size, -(-total // size)
-    low = np.where(alone, np.concatenate([[0], ceiling[:-1]]), ceiling)
-    high = np.where(alone, np.concatenate([floor[1:], [grid.steps]]), floor)
-    # If all others are as high as can be, this is the least that is left for one; and the other way round.
-    low, high = np.maximum(low, total - (size - 1) * high), np.minimum(high, total - (size - 1) * low)
-    begin = np.searchsorted(grid.positions, low, side="left")
-    end = np.searchsorted(grid.positions, high, side="right")
-    entries = (end - begin) * size * (total - size * grid.positions[begin] + 1.0)
-    if (
-        len(sums) * len(grid.positions) > MOST_CHANNEL_ENTRIES
-        or entries.max() > _MOST_TABLE_ENTRIES
-        or entries @ size > _MOST_TERMS
-    ):
-        raise too_fine(grid, int(size.max()), name=name)
-    members = members_in_order(grid.positions, size, total, begin, end)
-    return np.asarray(members[np.argsort(up)])
+    belief = np.ones(len(grid.positions)) if prior is None else prior / prior.max()
+    used = np.flatnonzero(belief > 0)  # a value of prior 0 is a hole in the grid
+    positions = grid.positions[used]
+    chain = _Chain.of(positions, sizes, sums, groups)
+    if chain.possible(positions):
+        members = members_in_order(
+            positions, np.log(belief[used]), chain.sizes, chain.sums, chain.begin, chain.end
+        )
+        if prior is None or np.isfinite(members).all():
+            found = np.zeros((len(sums), len(grid.positions)))
+            found[:, used] = members[np.argsort(chain.up)]
+            return found
+    return order_channel(grid, sizes, sums, groups)
+
+
+def in_reach(grid: EvenGrid, sizes: Ints, sums: Ints, groups: Ints) -> bool:
+    """True if `order_channel` takes seconds, not minutes: a question of size only."""
+    chain = _Chain.of(grid.positions, sizes, sums, groups)
+    entries = (
+        (chain.end - chain.begin)
+        * chain.sizes
+        * (chain.sums - chain.sizes * grid.positions[chain.begin] + 1.0)
+    )
+    return bool(
+        len(sums) * len(grid.positions) <= MOST_CHANNEL_ENTRIES
+        and entries.max() <= _MOST_TABLE_ENTRIES
+        and entries @ chain.sizes <= _MOST_TERMS
+    )
+
+
+def check_order_in_reach(grid: EvenGrid, sizes: Ints, sums: Ints, groups: Ints, *, name: str) -> None:
+    """InputError if the grid of the attribute ``name`` is too fine for `order_channel`."""
+    if not in_reach(grid, sizes, sums, groups):
+        raise too_fine(grid, int(sizes.max()), name=name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """The groups in the order of their means, and the levels that each can have at most: from begin to before end."""
+
+    up: Ints
+    sizes: Ints
+    sums: Ints
+    begin: Ints
+    end: Ints
+
+    @classmethod
+    def of(cls, positions: Ints, sizes: Ints, sums: Ints, groups: Ints) -> _Chain:
+        up = np.argsort(sums / sizes, kind="stable")
+        size, total = sizes[up], sums[up]
+        alone = groups[up] == 1
+        floor, ceiling = total // size, -(-total // size)
+        low = np.where(alone, np.concatenate([[0], ceiling[:-1]]), ceiling)
+        high = np.where(alone, np.concatenate([floor[1:], positions[-1:]]), floor)
+        # If all others are as high as can be, this is the least that is left for one; and the other way round.
+        low, high = np.maximum(low, total - (size - 1) * high), np.minimum(high, total - (size - 1) * low)
+        begin = np.searchsorted(positions, low, side="left")
+        return cls(up, size, total, begin, np.searchsorted(positions, high, side="right"))
+
+    def possible(self, positions: Ints) -> bool:
+        """False if some group has no level, or a sum out of its levels' reach."""
+        if not (self.begin < self.end).all():
+            return False
+        least, most = self.sizes * positions[self.begin], self.sizes * positions[self.end - 1]
+        return bool(((least <= self.sums) & (self.sums <= most)).all())

@@ -32,10 +32,11 @@ def _log_shares(most: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _begun(steps: Codes, start: Floats, size: int, total: int, shares: Floats) -> Floats:
+def _begun(steps: Codes, logs: Floats, start: Floats, size: int, total: int, shares: Floats) -> Floats:
     """``[i, c, t]``: the weight of all ways in which c members have the first i levels and add up to t, over c!.
 
-    Whoever has the outermost level of them brings its weight ``start`` in. ``steps`` are the levels, going up or down.
+    Whoever has the outermost level of them brings its weight ``start`` in. ``steps`` are the levels, going up or down,
+    ``logs`` the logarithms of their priors, by which each member who has a level is weighted.
     What the other members cannot complete to ``total`` with the levels that follow is left out.
     """
     table = np.full((len(steps), size, total + 1), -np.inf)
@@ -47,14 +48,14 @@ def _begun(steps: Codes, start: Floats, size: int, total: int, shares: Floats) -
             last = min(c * max(step, steps[0]), total - others * min(steps[i + 1], steps[-1]))
             for t in range(first, last + 1):
                 most = min(c - 1, t // step) if step else c - 1
-                alone = start[i] + shares[c] if t == c * step else -np.inf
+                alone = start[i] + shares[c] + c * logs[i] if t == c * step else -np.inf
                 peak = alone
                 for k in range(most + 1):
-                    peak = max(peak, table[i, c - k, t - k * step] + shares[k])
+                    peak = max(peak, table[i, c - k, t - k * step] + shares[k] + k * logs[i])
                 if peak > -np.inf:
                     ways = np.exp(alone - peak)
                     for k in range(most + 1):
-                        term = table[i, c - k, t - k * step] + shares[k] - peak
+                        term = table[i, c - k, t - k * step] + shares[k] + k * logs[i] - peak
                         if term > NEGLIGIBLE:
                             ways += np.exp(term)
                     table[i + 1, c, t] = peak + np.log(ways)
@@ -62,16 +63,18 @@ def _begun(steps: Codes, start: Floats, size: int, total: int, shares: Floats) -
 
 
 @njit(cache=True, nogil=True)
-def _ended(steps: Codes, start: Floats, size: int, total: int, shares: Floats, begun: Floats) -> Floats:
+def _ended(
+    steps: Codes, logs: Floats, start: Floats, size: int, total: int, shares: Floats, begun: Floats
+) -> Floats:
     """The weight of all ways to complete the group at each level, relative to the greatest."""
     ends = np.full(len(steps), -np.inf)
     for i in range(len(steps)):
         if total == size * steps[i]:
-            ends[i] = start[i] + shares[size]
+            ends[i] = start[i] + shares[size] + size * logs[i]
         for k in range(1, size):
             rest = total - k * steps[i]
             if rest >= 0:
-                ends[i] = _add(ends[i], begun[i, size - k, rest] + shares[k])
+                ends[i] = _add(ends[i], begun[i, size - k, rest] + shares[k] + k * logs[i])
     greatest = ends.max()
     for i in range(len(ends)):
         ends[i] -= greatest
@@ -97,6 +100,7 @@ def _product(lower: Floats, upper: Floats, total: int) -> float:
 @njit(cache=True, nogil=True)
 def _members(
     steps: Codes,
+    logs: Floats,
     size: int,
     total: int,
     shares: Floats,
@@ -117,7 +121,7 @@ def _members(
             rest = total - k * steps[i]
             if rest < 0:
                 break
-            weight = shares[k] + np.log(k)
+            weight = shares[k] + np.log(k) + k * logs[i]
             others = size - k
             if others == 0:
                 if rest == 0:
@@ -151,10 +155,14 @@ def _accumulated(ends: Floats, offset: int, begin: int, count: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def members_in_order(positions: Codes, sizes: Codes, sums: Codes, begin: Codes, end: Codes) -> Floats:
+def members_in_order(
+    positions: Codes, log_prior: Floats, sizes: Codes, sums: Codes, begin: Codes, end: Codes
+) -> Floats:
     """P(a member of each group has each level), groups × levels, when no member is above one of the next group.
 
     Group j has ``sizes[j]`` members who add up to ``sums[j]``; its levels are ``begin[j]`` … ``end[j]`` − 1 at most.
+    ``log_prior`` has the logarithms (finite ones) of the prior that members are drawn from. Where no draws have these
+    sums, the result is NaN.
     """
     groups, levels = len(sizes), len(positions)
     shares = _log_shares(sizes.max())
@@ -164,10 +172,11 @@ def members_in_order(positions: Codes, sizes: Codes, sums: Codes, begin: Codes, 
     for j in range(groups):
         steps = positions[begin[j] : end[j]] - positions[begin[j]]
         total = sums[j] - sizes[j] * positions[begin[j]]
+        logs = log_prior[begin[j] : end[j]]
         start = least[where[j] : where[j + 1]]
         if j < groups - 1:
-            begun = _begun(steps, start, sizes[j], total, shares)
-            ends = _ended(steps, start, sizes[j], total, shares, begun)
+            begun = _begun(steps, logs, start, sizes[j], total, shares)
+            ends = _ended(steps, logs, start, sizes[j], total, shares, begun)
             least[where[j + 1] : where[j + 2]] = _accumulated(
                 ends, begin[j], begin[j + 1], end[j + 1] - begin[j + 1]
             )
@@ -177,13 +186,16 @@ def members_in_order(positions: Codes, sizes: Codes, sums: Codes, begin: Codes, 
         steps = positions[begin[j] : end[j]] - positions[begin[j]]
         total = sums[j] - sizes[j] * positions[begin[j]]
         start = least[where[j] : where[j + 1]]
-        down = np.ascontiguousarray(steps[::-1])
+        logs = log_prior[begin[j] : end[j]]
+        down, logs_down = np.ascontiguousarray(steps[::-1]), np.ascontiguousarray(logs[::-1])
         from_top = np.ascontiguousarray(most[::-1])
-        below = _begun(steps, start, sizes[j], total, shares)
-        above = _begun(down, from_top, sizes[j], total, shares)
-        found[j, begin[j] : end[j]] = _members(steps, sizes[j], total, shares, below, above, start, most)
+        below = _begun(steps, logs, start, sizes[j], total, shares)
+        above = _begun(down, logs_down, from_top, sizes[j], total, shares)
+        found[j, begin[j] : end[j]] = _members(
+            steps, logs, sizes[j], total, shares, below, above, start, most
+        )
         if j > 0:
             # Counted from the top, levels go up again: the last of a group comes first.
-            ends = _ended(down, from_top, sizes[j], total, shares, above)
+            ends = _ended(down, logs_down, from_top, sizes[j], total, shares, above)
             most = _accumulated(ends, -end[j], -end[j - 1], end[j - 1] - begin[j - 1])[::-1].copy()
     return found

@@ -1,4 +1,4 @@
-"""The facts of a sample once more, slowly and with nothing of the library's: lists, loops, and all windows tried."""
+"""An independent, slow computation of the facts of a sample: lists, loops, and all windows tried."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Belief = dict[float, float]
 
 
 class Sample:
-    """What an intruder makes of a sample, by the formula p = f / |M| + (|M| − |sampled of M|) / |M| · 1 / |D|."""
+    """An intruder's posteriors from a sample, by the formula p = f / |M| + (|M| − |sampled of M|) / |M| · 1 / |D|."""
 
     def __init__(self, rows: list[Row], columns: list[str], pay: list[float], drawn: set[int]) -> None:
         self.rows, self.columns, self.pay, self.drawn = rows, columns, pay, drawn

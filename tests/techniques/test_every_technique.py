@@ -382,3 +382,29 @@ def test_no_technique_has_a_prior_of_its_own(technique, people):
             np.testing.assert_allclose(
                 rows, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-15
             )
+
+
+GIVEN = [
+    (Sampling(fraction=0.3), "prior", "uniform"),
+    (QueryRestriction(size=4), "intruder", "uniform"),
+    (NoiseAddition(percent=50), "intruder", "bayes"),
+    (Microaggregation(size=4), "intruder", "sum"),
+]
+
+
+@pytest.mark.parametrize(("technique", "name", "given"), GIVEN, ids=lambda t: getattr(t, "notation", t))
+def test_a_given_intruder_is_fixed_and_the_default_is_not(technique, name, given, people, beliefs):
+    """The default's posteriors are those of the paper's intruder."""
+    told = replace(technique, **{name: given})
+    assert told.notation == f"{technique.notation},{name}={given}"
+    before, after = technique.release(people, 3), told.release(people, 3)
+    assert (before.fixed, after.fixed) == (False, True)
+    for known in ([], ["sex"], KEYS):
+        assert beliefs(before.posteriors(known)) == beliefs(after.posteriors(known))
+    with pytest.raises(eq.InputError, match=f"{name} is 'best'; it must be one of"):
+        replace(technique, **{name: "best"})
+
+
+@named([t for t in ALL if getattr(t, "intruder", None) is None and getattr(t, "prior", None) is None])
+def test_nothing_is_fixed_that_was_not_given(technique, people):
+    assert not technique.release(people, 0).fixed

@@ -41,6 +41,16 @@ def expected_counts(
 
 
 @njit(cache=True, nogil=True)
+def sums(counts: Floats, parents: Ints) -> Floats:
+    """The counts of the classes above; `np.add.reduceat` took ten times as long."""
+    found = np.zeros((parents[-1] + 1, counts.shape[1]))
+    for c in range(len(counts)):
+        for d in range(counts.shape[1]):
+            found[parents[c], d] += counts[c, d]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def shrink(counts: Floats, strength: float, above: Floats, parents: Ints) -> None:
     """Counts of classes to priors, in place: ``strength`` times the prior of the class above is added."""
     values = counts.shape[1]

@@ -33,8 +33,8 @@ class ClassChain:
     likelihood: Floats = field(repr=False)
     """Symbols × values: P(symbol | value), up to a factor per symbol."""
     prior: Floats = field(repr=False)
-    begins: tuple[Ints, ...] = field(repr=False)
-    """Per level 0 … J, where each class begins among those of the next level (at level J: among the cells)."""
+    starts: Ints = field(repr=False)
+    """Where each class of level J, the finest, begins among the cells; one more at the end."""
     parents: tuple[Ints, ...] = field(repr=False)
     """Per level 1 … J, the class of the level above that each class lies in."""
     symbols: Ints = field(repr=False)
@@ -57,9 +57,8 @@ class ClassChain:
             opens[level, 1:] = opens[level - 1, 1:] | (codes[1:, level - 1] != codes[:-1, level - 1])
         number = np.cumsum(opens, axis=1) - 1
         parents = [number[level - 1][opens[level]] for level in range(1, len(columns) + 1)]
-        begins = [np.searchsorted(p, np.arange(p[-1] + 1)) for p in parents]
-        begins.append(np.searchsorted(cells // len(likelihood), np.arange(len(codes))))
-        return cls(likelihood, prior, tuple(begins), tuple(parents), cells % len(likelihood), cell_of.ravel())
+        starts = np.searchsorted(cells // len(likelihood), np.arange(len(codes) + 1))
+        return cls(likelihood, prior, starts, tuple(parents), cells % len(likelihood), cell_of.ravel())
 
     def counts(self, records: npt.NDArray[np.bool_]) -> Floats:
         """Training weights: how many of these records each cell has; 0 if the symbol is uninformative."""
@@ -70,15 +69,15 @@ class ClassChain:
         """The priors of the finest classes after 0, 1, 2, … EM steps on the cells so weighted, without end."""
         from equivoc.intruder.beliefs import chain_kernels as kernels
 
-        prior = np.tile(self.prior, (len(self.begins[-1]), 1))
+        prior = np.tile(self.prior, (len(self.starts) - 1, 1))
         while True:
             yield prior
             evidence = self.evidence(prior)
             share = np.divide(weights, evidence, out=np.zeros_like(weights), where=evidence > 0)
             levels = [np.empty_like(prior)]
-            kernels.expected_counts(self.likelihood, self.symbols, self._starts, share, prior, levels[0])
-            for begins in self.begins[-2::-1]:
-                levels.append(np.add.reduceat(levels[-1], begins, axis=0))
+            kernels.expected_counts(self.likelihood, self.symbols, self.starts, share, prior, levels[0])
+            for parents in self.parents[::-1]:
+                levels.append(kernels.sums(levels[-1], parents))
             prior = self.prior[None, :]
             for level, counts in enumerate(levels[::-1]):
                 parents = self.parents[level - 1] if level else np.zeros(1, dtype=np.int64)
@@ -90,7 +89,7 @@ class ClassChain:
         from equivoc.intruder.beliefs import chain_kernels as kernels
 
         found = np.empty(len(self.symbols))
-        kernels.evidence(self.likelihood, self.symbols, self._starts, prior, found)
+        kernels.evidence(self.likelihood, self.symbols, self.starts, prior, found)
         return found
 
     def beliefs(self, prior: Floats, cells: Ints) -> Floats:
@@ -101,12 +100,7 @@ class ClassChain:
     @property
     def class_of_cells(self) -> Ints:
         """The finest class of each cell."""
-        return np.repeat(np.arange(len(self.begins[-1])), np.diff(self._starts))
-
-    @property
-    def _starts(self) -> Ints:
-        """Where each finest class begins among the cells; one more at the end."""
-        return np.append(self.begins[-1], len(self.symbols))
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
 def believed_values(joint: Floats, prior: Floats) -> Floats:

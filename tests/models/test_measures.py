@@ -65,6 +65,15 @@ OF_BOTH = {
 OF_A_PART = {"journalist risk, highest", "marketer risk", "δ-presence, δ_max", "Skinner–Elliot θ, estimated"}
 
 
+POPULATION = {
+    "dankar": "Dankar's rule",
+    "pitman": "Pitman",
+    "negative-binomial": "negative binomial",
+    "snb": "SNB",
+    "log-linear": "log-linear",
+}
+
+
 def values(frame: Any) -> dict[str, float]:
     columns = frame.to_pydict()
     assert len(set(columns["measure"])) == len(columns["measure"])
@@ -154,6 +163,11 @@ def test_a_release_with_a_table(people: Microdata, technique: Any) -> None:
             "marketer risk": MODELS.marketer_risk(released, population=people).share,
             "δ-presence, δ_max": MODELS.delta_presence(released, population=people).high,
         }
+        estimated = {name: {"model": name} for name in ("pitman", "snb", "negative-binomial", "dankar")}
+        estimated["log-linear"] = {"model": "log-linear", "interactions": 1}
+        for name, row in POPULATION.items():
+            found_share = MODELS.population_uniques(released, fraction=0.4, **estimated[name]).share
+            expected[f"population uniques, {row}"] = found_share
     assert found == pytest.approx(expected)
 
 

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 @with_options(ReleaseOptions)
 def measures(
     options: ReleaseOptions,
+    fraction: Annotated[
+        float | None,
+        typer.Option(
+            help="The share of the population that the file is a random sample of, such as 0.05: estimates the number "
+            "of people who are unique in the population."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compute the classic measures of disclosure risk.
@@ -35,7 +42,7 @@ def measures(
         people = options.read()
         unchanged = options.technique is None and options.release is None
         release = None if unchanged else chosen.release(people, options.seed)
-        rows = measure_rows(people, release, known=options.asked(people))
+        rows = measure_rows(people, release, known=options.asked(people), fraction=fraction)
     if as_json:
         told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
         found = {"technique": chosen.notation, "seed": options.seed, "measures": told}

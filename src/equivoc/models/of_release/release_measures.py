@@ -14,6 +14,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.measure import Measure
 from equivoc.models.of_file.file_measures import class_size, file_measures, outsiders
+from equivoc.models.of_population.population_measures import uniqueness_measures
 from equivoc.models.of_release.released_table import Crossing, ReleasedTable, crossing, table_if_any
 from equivoc.models.of_release.skinner_elliot_theta import theta_of
 from equivoc.models.of_release.spruill_share import NORMS, neighbourhood
@@ -50,6 +51,8 @@ def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list
     rows = file_measures(released, own)
     if table.rows < len(people) and (crossed.released <= crossed.original).all():
         rows += outsiders(released, own, people)
+        true = int(np.count_nonzero(crossed.original == 1))
+        rows += uniqueness_measures(own, table.rows / len(people), true=true)
     return rows
 
 

@@ -72,8 +72,7 @@ def renumbered(
         return before
     from scipy.sparse import csr_array
 
-    high = np.where(shown.share > 0, shown.high, shown.low)
-    numbers, place = np.unique(np.concatenate([shown.low, high]), return_inverse=True)
+    numbers, place = np.unique(np.concatenate([shown.low, shown.high]), return_inverse=True)
     place = place.reshape(2, size)
     null = len(before.labels) - size  # 1 if there are nulls: the last level, and the last symbol
     place = np.concatenate([place, np.full((2, null), len(numbers))], axis=1)

@@ -93,7 +93,7 @@ def test_what_is_about_one_attribute_says_so() -> None:
     frame = pd.DataFrame({"sex": list("FM"), "pay": [50, 60], "disease": list("xy")})
     people = eq.Microdata(frame, confidential=["pay", "disease"], keys=["sex"])
     with pytest.raises(
-        eq.InputError, match="a study is about one attribute, and pay, disease are confidential"
+        eq.InputError, match="a study has one confidential attribute, but pay, disease are confidential"
     ):
         eq.Study(people, techniques=[eq.Unprotected()])
     with pytest.raises(eq.InputError, match="several confidential attributes"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import forest_choice, forests, learned
+from equivoc.intruder.beliefs import learned
 from equivoc.intruder.beliefs.class_chain import ClassChain
 from equivoc.intruder.beliefs.held_out import HeldOutFile, Settings
 from equivoc.intruder.beliefs.learned import learn
@@ -193,10 +193,7 @@ def test_values_help_to_tell_who_is_who():
     assert weighted[target, record] == pytest.approx(link[target, record] * ratio)
 
 
-def test_a_forest_learns_too(monkeypatch):
-    pytest.importorskip("sklearn")
-    monkeypatch.setattr(forest_choice, "LEAVES", (10,))
-    monkeypatch.setattr(forests, "TREES", 20)
+def test_a_forest_learns_too():
     keys, true, symbols = people(600, dependent=True)
     prior = np.bincount(true, minlength=VALUES) / len(true)
     found = learn(keys, symbols, masked(0.6), prior, models=("forest",))
@@ -204,15 +201,6 @@ def test_a_forest_learns_too(monkeypatch):
     alone /= alone.sum(axis=1, keepdims=True)
     assert found.settings.model == "forest"
     assert surprise(found, true) < float(-np.log2(alone[np.arange(len(true)), true]).mean()) - 0.25
-
-
-def test_without_scikit_learn_there_is_no_forest_but_a_chain(monkeypatch):
-    monkeypatch.setattr(forests, "installed", lambda: False)
-    keys, _, symbols = people(300, dependent=True)
-    found = learn(keys, symbols, masked(0.6), np.full(VALUES, 1 / VALUES))
-    assert {each.model for each in found.candidates} == {"prior", "chain"}
-    with pytest.raises(InputError, match="scikit-learn"):
-        forests.out_of_sample(keys, masked(0.6)[symbols], keys, leaf=3, seed=0)
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):

@@ -1,7 +1,7 @@
 """The learned intruder: the posterior of each released record, with a prior for its keys learnt from the other records.
 
 She knows P(released symbol | value) and the prior. From the release she learns how values depend on keys, by a
-`class_chain`, or a forest if scikit-learn is installed. Records are split into five folds. For each fold a model is
+`class_chain`, or a forest. Records are split into five folds. For each fold a model is
 fitted by EM to the other four; models never share posteriors of a record (otherwise the likelihood rises while the true
 values become less likely). A record's posterior is ``L_r(d)·π(d)`` with the prior of the model fitted without it. The
 order of the keys (some may be left out), the strengths of shrinkage, the number of steps, and chain or forest are those
@@ -24,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import forests
 from equivoc.intruder.beliefs.chain_choice import best_chain, lengthened
 from equivoc.intruder.beliefs.class_chain import believed_values
 from equivoc.intruder.beliefs.forest_choice import best_forest
@@ -40,8 +39,8 @@ from equivoc.intruder.linkage.linkage_walk import group
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 CHOOSE_ON = 50_000
-FOREST_UP_TO = 20_000
-"""The most records for a forest: a larger file takes minutes."""
+FOREST_UP_TO = 50_000
+"""The most records for a forest."""
 MOST_CELLS = 2**26
 """The most distinct records × values; a few tables of doubles of this size are in memory."""
 
@@ -111,8 +110,7 @@ def learn(
     symbol of each record; ``likelihood``: symbols × values, P(symbol | value) up to a factor per symbol, dense or
     sparse; ``prior``: over the values. People with known keys but no released record are given as
     records with a symbol whose likelihoods are all equal: they get a prior, and nothing is learnt from them. The
-    forest is left out if scikit-learn is missing, or for more than 20,000 records. `InputError` if the tables would be
-    too large.
+    forest is left out for more than 50,000 records. `InputError` if the tables would be too large.
     """
     from scipy.sparse import issparse
 
@@ -172,7 +170,7 @@ def _learnt(file: HeldOutFile, models: Sequence[str]) -> Learned:
         best, order = best_chain(chosen_on)
         candidates.append(best if chosen_on is file else lengthened(file, best, order))
     fit_for_forest = codes.shape[1] > 0 and FOLDS * 2 < len(informative_records) <= FOREST_UP_TO
-    if "forest" in models and fit_for_forest and forests.installed():
+    if "forest" in models and fit_for_forest:
         settings, learnt = best_forest(file)
         candidates.append(settings)
         if settings is max(candidates, key=score_of):

@@ -1,4 +1,4 @@
-"""Our trees against scikit-learn's, and what a forest must do: follow the targets, and repeat itself."""
+"""Our trees against scikit-learn's; a forest predicts the targets and is reproducible."""
 
 import numpy as np
 import pytest

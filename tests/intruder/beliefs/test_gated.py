@@ -1,4 +1,4 @@
-"""Trust person by person finds the half that a release discloses, and finds nothing where there is nothing."""
+"""Trust per person finds the half of the people that a release discloses, and nobody if nothing is disclosed."""
 
 import numpy as np
 import pytest
@@ -41,11 +41,11 @@ def test_the_disclosed_half_is_found():
     disclosed = ((age >= 30) & (belief > 2**-0.5)).mean()
     assert 0.2 < disclosed < 0.4
     one = hold_against_truth(*cells)
-    assert one.below_half_bit == 0.0  # one trust for all hides everybody
+    assert one.below_half_bit == 0.0  # with one trust for all, nobody is found
     found = gated_truth(*cells, features)
     assert abs(found.below_half_bit - disclosed) < 0.06
     assert found.surprise < one.surprise - 0.2
-    assert np.average(found.surprises[age < 30]) > 3  # of the shuffled she learns nothing
+    assert np.average(found.surprises[age < 30]) > 3  # she learns nothing about the shuffled people
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -64,7 +64,7 @@ def test_no_alarm_where_a_random_half_is_shuffled():
     assert found.surprise == pytest.approx(one.surprise, abs=0.06)
 
 
-def test_nobodys_own_truth_decides_how_far_she_is_believed():
+def test_a_persons_trust_does_not_depend_on_her_own_value():
     *cells, features, age = file_of_people(lambda age: age < 30, people=1500)
     belief, prior = cells[0], cells[1]
     who = int(np.flatnonzero((age >= 30) & (belief == 1))[0])

@@ -1,4 +1,5 @@
-"""The learned intruder: EM against plain loops, nothing learnt from the record itself, and the truth as the judge."""
+"""The learned intruder: EM against plain loops, nothing learnt from the record itself, lower surprise at true
+values."""
 
 import numpy as np
 import pytest
@@ -144,7 +145,7 @@ def test_people_of_whom_nothing_is_released_get_a_prior_and_teach_nothing():
     with_blanks = found[1].posteriors[found[1].row_of]
     np.testing.assert_allclose(with_blanks[:1000], found[0].posteriors[found[0].row_of], rtol=1e-9)
     unseen = -np.log2(with_blanks[np.arange(1000, 2000), true[1000:]]).mean()
-    assert unseen < np.log2(VALUES) - 0.8  # of strangers she knows as much as their keys tell
+    assert unseen < np.log2(VALUES) - 0.8  # about people without a record she knows only what their keys tell
 
 
 def test_averaging_over_a_class_is_a_weighted_mean():
@@ -155,8 +156,8 @@ def test_averaging_over_a_class_is_a_weighted_mean():
     np.testing.assert_allclose(found.averaged(link), expected, atol=1e-12)
 
 
-def test_values_help_to_tell_who_is_who():
-    """Keys are changed as well: weighing the linkage by the values, without the record itself, leaves less surprise."""
+def test_values_improve_the_linkage():
+    """With changed keys, weighting the linkage by the values (without the record itself) lowers the surprise."""
     keys, true, _ = people(1500, dependent=True)
     rng = np.random.default_rng(11)
     sizes = np.array([4, 3, 5])

@@ -1,4 +1,5 @@
-"""The one frame: every value is the named measure's own, what does not apply has no row, sentences hold the numbers."""
+"""The frame of all measures: its values are those of each measure, measures that do not apply have no row, sentences
+contain the numbers."""
 
 from __future__ import annotations
 
@@ -126,7 +127,7 @@ def of_an_intruder(posteriors: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("known", [["age", "sex"], ["sex"], []])
-def test_the_file_as_it_is(people: Microdata, known: list[str]) -> None:
+def test_the_unprotected_file(people: Microdata, known: list[str]) -> None:
     found = values(eq.measures(people, known=known))
     expected = of_an_intruder(eq.Unprotected().release(people).posteriors(known)) | of_a_file(people, known)
     expected["maximal leakage"] = np.log2(len(people.values))
@@ -208,7 +209,7 @@ def test_fewer_rows_that_are_not_a_part_of_the_original(people: Microdata, recor
     assert not values(eq.measures(people, given(people, rows, kept))).keys() & attacks
 
 
-def test_nobody_knows_who_made_the_rows(records: list[Record]) -> None:
+def test_rows_of_unknown_origin(records: list[Record]) -> None:
     people, release = released_as(records, None)
     found = values(eq.measures(people, release))
     assert OF_BOTH - found.keys() == {"Spruill, squared distance", "Spruill, absolute distance"}

@@ -35,7 +35,9 @@ def measures(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compute the classic measures of disclosure risk that apply, from k-anonymity to SUDA, and explain each value.
+    """Compute the classic measures of disclosure risk.
+
+    Prints every measure that applies, from k-anonymity to SUDA, with the meaning of its value.
 
     Example: equivoc measures people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """

@@ -41,7 +41,7 @@ class NoiseAddition(Technique):
 
     ``intruder="bayes"`` weights each released record by the probability of its keys given the known ones, and the
     confidential value likewise. ``intruder="interval"`` (the paper's printed text) takes, for each record of the
-    class, all values within M/2 ranks of the released one as equally likely.
+    class, all values within M/2 ranks of the released one as equally likely. None: the assessment decides.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"age": [1, 2, 3], "pay": [10, 20, 30]}), confidential="pay", keys=["age"])
@@ -53,7 +53,8 @@ class NoiseAddition(Technique):
     percent: float
     """How far values may move, in percent of the domain: 0 or more. More is safer."""
     edge: Edge = "clip"
-    intruder: str = "bayes"
+    intruder: str | None = None
+    """One particular intruder, "bayes" or "interval"; None: the assessment says."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.percent) and 0 <= self.percent <= MOST_PERCENT):
@@ -61,7 +62,8 @@ class NoiseAddition(Technique):
                 f"noise-addition: percent is {self.percent!r}; it must be 0 or more, and at most {MOST_PERCENT:,}."
             )
         check_choice("noise-addition: edge", self.edge, ("clip", "wrap", "extend"))
-        check_choice("noise-addition: intruder", self.intruder, ("bayes", "interval"))
+        if self.intruder is not None:
+            check_choice("noise-addition: intruder", self.intruder, ("bayes", "interval"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyRecords | NoisyIntervals:
         """Draw the noise, key by key and then for the confidential value."""
@@ -89,10 +91,11 @@ class NoiseAddition(Technique):
             _labels(people, people.confidential, own),
             Bayes(rank_noise(own.size, own.amplitude, edge=own.edge), np.full(own.size, 1 / own.size)),
         )
-        noisy = NoisyRecords(people, keys, confidential)
-        if self.intruder == "bayes":
+        fixed = self.intruder is not None
+        noisy = NoisyRecords(people, keys, confidential, fixed=fixed)
+        if self.intruder != "interval":
             return noisy
-        return NoisyIntervals(people, confidential.codes, own.interval(), noisy)
+        return NoisyIntervals(people, confidential.codes, own.interval(), noisy, fixed=fixed)
 
     def _noise(self, levels: Any) -> _Noise:
         edge: Edge = self.edge if self.edge != "extend" or _even_step(levels) is not None else "clip"

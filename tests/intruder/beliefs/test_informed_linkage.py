@@ -1,4 +1,4 @@
-"""The informed intruder's linkage against enumeration of all sets of records, and where numbers give out."""
+"""The informed intruder's linkage against enumeration of all sets of records, and at the limits of double precision."""
 
 from itertools import combinations
 from math import prod

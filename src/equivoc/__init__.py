@@ -1,4 +1,4 @@
-"""equivoc: how closely can an intruder pin down a person's confidential value?
+"""equivoc: how precisely can an intruder infer a person's confidential value?
 
 >>> import equivoc as eq
 >>> eq.curve([77, 80], [.5, .5]).area

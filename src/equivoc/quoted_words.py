@@ -8,7 +8,7 @@ MARKS = ',+:|;"'
 
 
 def quoted(text: str, *, always: bool = False) -> str:
-    """The text as written in a notation: in double quotes, with inner quotes doubled, if it would be misread without.
+    """The text as written in a notation: in double quotes, with inner quotes doubled, if it would be ambiguous without.
 
     >>> quoted("age"), quoted("pay, yearly"), quoted('the "b" one'), quoted(" x"), quoted("12")
     ('age', '"pay, yearly"', '"the ""b"" one"', '" x"', '"12"')

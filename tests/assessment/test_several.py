@@ -89,11 +89,11 @@ def test_a_control_group_of_several_attributes_is_used_for_each() -> None:
     assert result.attributes["pay"].summary["control"]["records"] == 4
 
 
-def test_what_is_about_one_attribute_says_so() -> None:
+def test_functions_of_one_attribute_reject_several() -> None:
     frame = pd.DataFrame({"sex": list("FM"), "pay": [50, 60], "disease": list("xy")})
     people = eq.Microdata(frame, confidential=["pay", "disease"], keys=["sex"])
     with pytest.raises(
-        eq.InputError, match="a study is about one attribute, and pay, disease are confidential"
+        eq.InputError, match="a study has one confidential attribute, but pay, disease are confidential"
     ):
         eq.Study(people, techniques=[eq.Unprotected()])
     with pytest.raises(eq.InputError, match="several confidential attributes"):

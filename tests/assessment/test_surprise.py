@@ -1,4 +1,4 @@
-"""Truth beside belief: the specification's figures on the shipped people, and what must hold for any people."""
+"""Posteriors compared with true values: reference figures on the shipped people, and properties for any people."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_reference_figures_of_an_intruder_who_knows_the_public_distribution(
     ],
 )
 def test_the_prior_goes_through_the_channel(shipped: eq.Microdata, technique: eq.Rounding) -> None:
-    """An intruder who expects the public distribution is nearer the truth than one who expects nothing."""
+    """An intruder whose prior is the public distribution has less surprise than one with a uniform prior."""
     informed, plain = (
         eq.assess(shipped, technique, known=THREE, seed=0, prior=prior).truth
         for prior in ("marginal", "uniform")
@@ -95,7 +95,7 @@ def test_a_calibrated_posterior_surprises_by_its_entropy_and_a_wrong_parameter_d
 
 
 def by_hand(frame: pd.DataFrame, known: list[str], eps: float) -> float:
-    """T(ε) of the file published as it is, from the windows of each class's own curve."""
+    """T(ε) of the file published unchanged, from the windows of each class's own curve."""
     total = 0.0
     for _, group in frame.groupby(known):
         shares = group["pay"].value_counts(normalize=True).sort_index()
@@ -120,7 +120,7 @@ def test_the_file_itself_surprises_by_its_entropy(seed: int) -> None:
     assert truth["certain_wrong"] == 0
 
 
-def test_a_release_that_says_nothing_is_worth_nothing() -> None:
+def test_a_release_without_information_has_no_gain() -> None:
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"town": rng.choice(list("ab"), 400), "pay": rng.integers(0, 5, 400)})
     people = eq.Microdata(frame, confidential="pay", keys=["town"])
@@ -155,7 +155,7 @@ def test_mirrored_and_shuffled_people_have_the_same_figures() -> None:
     np.testing.assert_allclose(found[2], found[0], atol=1e-9)
 
 
-def test_certain_and_wrong_is_told_apart_from_certain_and_right() -> None:
+def test_certain_and_wrong_is_counted_apart_from_certain_and_right() -> None:
     frame = pd.DataFrame({"town": list("aabb"), "pay": [1, 1, 2, 2]})
     people = eq.Microdata(frame, confidential="pay", keys=["town"])
     released = pd.DataFrame({"town": list("aabb"), "pay": [1, 1, 1, 1]})

@@ -87,7 +87,7 @@ def test_text_where_numbers_belong(make: Make, kind: str) -> None:
 def test_mixed_objects_and_dates() -> None:
     assert "row 1 (counting from 0)" in refusal(pd.DataFrame({"salary": [10, "many", 3.5]}))
     dates = pd.DataFrame({"salary": pd.to_datetime(["2020-01-01"])})
-    assert "it must hold numbers" in refusal(dates, confidential=Number("salary"))
+    assert "it must contain numbers" in refusal(dates, confidential=Number("salary"))
     assert "one value per record" in refusal(pl.DataFrame({"k": [[1]], "salary": [1]}), keys=["k"])
 
 
@@ -105,7 +105,7 @@ def test_weights(make: Make, kind: str) -> None:
     assert f"{place(kind, 0)} the weights column 'w' holds nothing" in refusal(
         make({"salary": [1, 2], "w": [None, 1.5]}), weights="w"
     )
-    assert "must hold numbers" in refusal(make({"salary": [1, 2], "w": ["a", "b"]}), weights="w")
+    assert "must contain numbers" in refusal(make({"salary": [1, 2], "w": ["a", "b"]}), weights="w")
 
 
 @pytest.mark.parametrize("step", [0, -1, float("nan"), float("inf"), "ten", True, 10**400, 5e-324])

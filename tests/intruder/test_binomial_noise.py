@@ -1,4 +1,4 @@
-"""The noise itself: against coin tosses, against its own draws, and what can be said about the truth."""
+"""Binomial noise: against coin tosses, against its own draws, and its channel."""
 
 from collections import Counter
 from fractions import Fraction
@@ -23,7 +23,7 @@ EDGES = ("clip", "wrap", "extend")
 
 
 def land(rank, size, most, edge):
-    """Where a rank in plain words ends up, as a released code."""
+    """The released code of a rank after a move, by the definition."""
     if edge == "extend":
         return rank + most // 2
     if edge == "clip":

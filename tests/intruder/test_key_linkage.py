@@ -1,4 +1,4 @@
-"""The noise intruder's linkage against double loops in plain Python, and where doubles give out."""
+"""The noise intruder's linkage against double loops in plain Python, and at the limits of double precision."""
 
 import subprocess
 import sys
@@ -298,7 +298,7 @@ def test_posterior_rows_sum_to_one(edge):
         np.testing.assert_allclose((found.weights @ truth).sum(axis=1), 1, rtol=1e-12)
 
 
-def test_no_classes_no_rows():
+def test_without_classes_there_are_no_rows():
     _, noisy = realistic(5, "clip")
     assert linkage(np.empty((0, 2), dtype=int), noisy, known=[0, 3]).shape == (0, 7)
 
@@ -322,7 +322,7 @@ EXACT = transition(3, 0, edge="clip")
         ({"evidence": [Unchanged(1)]}, "key 0 must lie from 0 to 0"),
     ],
 )
-def test_a_coded_file_is_valid_from_birth(change, says):
+def test_a_coded_file_is_checked_when_it_is_created(change, says):
     good = {"keys": [[0], [1]], "evidence": [EXACT], "confidential": [0, 1], "confidential_size": 2}
     CodedFile(**good)
     with pytest.raises(InputError, match=says):

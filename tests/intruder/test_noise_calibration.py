@@ -1,6 +1,6 @@
-"""Does the noise intruder's 30 % mean 30 %? Many small files, and her beliefs held against the truth.
+"""The noise intruder is calibrated: of values to which she gives 30 %, about 30 % are true, over many small files.
 
-The linkage formula takes every released key combination to be equally likely beforehand, which is so for
+The linkage formula assumes that all released key combinations are equally likely a priori, which is true for
 uniform keys whose noise wraps; the confidential value may have any prior and any edge. There the posterior
 must be calibrated.
 """
@@ -48,7 +48,7 @@ class Beliefs:
 
 
 def simulate(edge, *, believed_keys=KEY_MOST, believed_value=VALUE_MOST):
-    """Noise as it is; an intruder who believes in possibly other amplitudes.
+    """Files with noise of one amplitude, and an intruder who may assume other amplitudes.
 
     Several files go through one call, kept apart by one more key without noise: the number of the file.
     """

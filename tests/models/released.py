@@ -1,4 +1,4 @@
-"""A release whose table and origins are given, and the plain records that tests are reckoned from."""
+"""A release whose table and origins are given, and the plain records from which expected values are computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Given(Release):
-    """Rows as they are, made from the records numbered ``made_from`` (None: nobody can say)."""
+    """Rows as given, made from the records numbered ``made_from`` (None: unknown)."""
 
     frame: Any
     made_from: tuple[int, ...] | None

@@ -17,7 +17,7 @@ from equivoc.models.of_release.truta_risk import DEFAULT_WEIGHTS, identified, tr
 from tests.models.released import KEYS, Record, files, given, microdata
 
 
-def reckoned(
+def by_definition(
     records: list[Record], rows: list[Record], made_from: list[int], known: tuple[str, ...], weights: Any
 ) -> tuple[float, float, float]:
     """Record by record, from the definition."""
@@ -44,7 +44,7 @@ def test_record_by_record(drawn: tuple[list[Record], list[Record], list[int]], w
     release = given(people, drawn[1], drawn[2])
     for known in (KEYS, ("age",), ()):
         found = truta(people, release, known=known, weights=weights)
-        expected = reckoned(*drawn, known, weights)
+        expected = by_definition(*drawn, known, weights)
         assert (found.minimal, found.maximal, found.weighted) == pytest.approx(expected)
         assert found.minimal - 1e-12 <= found.weighted <= found.maximal + 1e-12
 

@@ -1,4 +1,5 @@
-"""The one frame: every value is the named measure's own, what does not apply has no row, sentences hold the numbers."""
+"""The frame of all measures: its values are those of each measure, measures that do not apply have no row, sentences
+contain the numbers."""
 
 from __future__ import annotations
 
@@ -65,6 +66,15 @@ OF_BOTH = {
 OF_A_PART = {"journalist risk, highest", "marketer risk", "δ-presence, δ_max", "Skinner–Elliot θ, estimated"}
 
 
+POPULATION = {
+    "dankar": "Dankar's rule",
+    "pitman": "Pitman",
+    "negative-binomial": "negative binomial",
+    "snb": "SNB",
+    "log-linear": "log-linear",
+}
+
+
 def values(frame: Any) -> dict[str, float]:
     columns = frame.to_pydict()
     assert len(set(columns["measure"])) == len(columns["measure"])
@@ -117,7 +127,7 @@ def of_an_intruder(posteriors: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("known", [["age", "sex"], ["sex"], []])
-def test_the_file_as_it_is(people: Microdata, known: list[str]) -> None:
+def test_the_unprotected_file(people: Microdata, known: list[str]) -> None:
     found = values(eq.measures(people, known=known))
     expected = of_an_intruder(eq.Unprotected().release(people).posteriors(known)) | of_a_file(people, known)
     expected["maximal leakage"] = np.log2(len(people.values))
@@ -154,6 +164,11 @@ def test_a_release_with_a_table(people: Microdata, technique: Any) -> None:
             "marketer risk": MODELS.marketer_risk(released, population=people).share,
             "δ-presence, δ_max": MODELS.delta_presence(released, population=people).high,
         }
+        estimated = {name: {"model": name} for name in ("pitman", "snb", "negative-binomial", "dankar")}
+        estimated["log-linear"] = {"model": "log-linear", "interactions": 1}
+        for name, row in POPULATION.items():
+            found_share = MODELS.population_uniques(released, fraction=0.4, **estimated[name]).share
+            expected[f"population uniques, {row}"] = found_share
     assert found == pytest.approx(expected)
 
 
@@ -194,7 +209,7 @@ def test_fewer_rows_that_are_not_a_part_of_the_original(people: Microdata, recor
     assert not values(eq.measures(people, given(people, rows, kept))).keys() & attacks
 
 
-def test_nobody_knows_who_made_the_rows(records: list[Record]) -> None:
+def test_rows_of_unknown_origin(records: list[Record]) -> None:
     people, release = released_as(records, None)
     found = values(eq.measures(people, release))
     assert OF_BOTH - found.keys() == {"Spruill, squared distance", "Spruill, absolute distance"}

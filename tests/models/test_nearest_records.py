@@ -19,7 +19,7 @@ from equivoc.models.of_release.spruill_share import spruill
 from tests.models.released import Given, Record, files, given, microdata
 
 
-def reckoned(
+def by_definition(
     records: list[Record], rows: list[Record], made_from: list[int], names: list[str], power: int
 ) -> float:
     """All pairs, in standard deviations; a null is at the mean, and 1 away from any value."""
@@ -56,7 +56,7 @@ def test_over_all_pairs(drawn: tuple[list[Record], list[Record], list[int]], dis
         assume(differ(records, names))
         assume(any(row["age"] is not None for row in rows) and any(r["age"] is not None for r in records))
         found = spruill(people, given(people, rows, made_from), distance=distance, known=known)
-        expected = reckoned(records, rows, made_from, names, 2 if distance == "squared" else 1)
+        expected = by_definition(records, rows, made_from, names, 2 if distance == "squared" else 1)
         assert found == pytest.approx(expected, abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""1/H0 and a decreasing function of the intruder's uncertainty, against the posteriors reckoned value by value."""
+"""1/H0 and a decreasing function of the intruder's uncertainty, against plain sums over the posteriors."""
 
 from __future__ import annotations
 

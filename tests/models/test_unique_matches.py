@@ -15,7 +15,7 @@ from equivoc.models.of_release.skinner_elliot_theta import skinner_elliot, theta
 from tests.models.released import KEYS, Record, files, given, microdata
 
 
-def reckoned(
+def by_definition(
     records: list[Record], rows: list[Record], made_from: list[int] | None, known: tuple[str, ...]
 ) -> float:
     """Of all pairs of an original and a released record that nobody else in the release agrees with, the right ones."""
@@ -37,7 +37,7 @@ def test_theta_over_all_pairs(drawn: tuple[list[Record], list[Record], list[int]
     for known in (KEYS, ("sex",), ()):
         for origins in (made_from, None):
             found = skinner_elliot(people, given(people, rows, origins), known=known)
-            assert found.theta == pytest.approx(reckoned(records, rows, origins, known), nan_ok=True)
+            assert found.theta == pytest.approx(by_definition(records, rows, origins, known), nan_ok=True)
 
 
 @hypothesis_given(files())

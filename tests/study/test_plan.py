@@ -17,9 +17,9 @@ def test_lists_expand_to_a_grid(plan: Path) -> None:
     plan.write_text(text)
     study = read_plan(plan).study()
     assert [technique.notation for technique in study.techniques] == [
-        "sampling:fraction=0.2",
+        "sampling:fraction=0.2,prior=uniform",
         "sampling:fraction=0.2,prior=marginal",
-        "sampling:fraction=0.5",
+        "sampling:fraction=0.5,prior=uniform",
         "sampling:fraction=0.5,prior=marginal",
         "query-restriction:size=2",
         "query-restriction:size=4",

@@ -32,7 +32,7 @@ from equivoc.study.plan import read_plan
         ("seed = 11", f"seed = {'{a=' * 2000}1{'}' * 2000}", 18, "nested too deeply"),
         ("seed = 11", f"seed = '{'x' * 100_000}'", 18, "it must be a whole number"),
         ("seed = 11", f"{'x' * 100_000} = 11", 18, "[study] has no key 'xxx"),
-        ("step = 10", "step = 0.00001", 5, "are too many values; 10,000 are the most"),
+        ("step = 10", "step = 0.00001", 5, "has more than 10,000 values"),
         ("step = 10", "step = inf", 5, "domain is inf; give a finite number"),
         ("step = 10", f"step = {10**400}", 5, "domain is a whole number of more than 64 bits"),
         ("{ low = 10, high = 100, step = 10 }", f"[{'1,' * 10_001}]", 5, "domain has 10,001 values"),

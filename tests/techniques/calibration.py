@@ -1,4 +1,4 @@
-"""Does an intruder's 30 % mean 30 %? Many small files, and her beliefs held against the truth."""
+"""A test of calibration: of values to which an intruder gives 30 %, about 30 % must be true, over many small files."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def p_value(
     domain: Sequence[float] = range(10, 90, 10),
     known: Sequence[str] = KEYS,
 ) -> float:
-    """How likely beliefs so far from the truth are by chance, if they are right.
+    """The p-value of the difference between stated probabilities and true shares, if the posteriors are right.
 
-    Keys and confidential values are drawn evenly and independently. With ``believed``, the intruder takes the release
-    of ``technique`` for one of that other technique: her beliefs are wrong then, and the p-value must be tiny. Beliefs
-    are put into bands of 0.1; the people of one file count as one cluster.
+    Keys and confidential values are drawn uniformly and independently. With ``believed``, the intruder treats the
+    release of ``technique`` as one of that other technique: her posteriors are wrong then, and the p-value must be
+    tiny. Probabilities are grouped in bands of 0.1; the people of one file count as one cluster.
     """
     rng = np.random.default_rng(5)
     bands = np.arange(0, 1.01, 0.1)

@@ -1,4 +1,4 @@
-"""What an intruder believes, by going through every original that fits a released table and everyone in it."""
+"""An intruder's posteriors by enumeration of all originals that fit a released table."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def beliefs_by_enumeration(
     *,
     reads: Callable[[Any, Sequence[Any]], list[Any]] = stands_for,
 ) -> dict[tuple[Any, ...], dict[Any, float]]:
-    """For what a target may be known to have: how often each pay is that of someone who has it.
+    """For each combination of known keys: how often each pay occurs among the records that have them.
 
-    Every original whose records fit what the table shows of them counts once, and each of its records once.
+    Every original whose records fit the released table has the same weight, and so has each of its records.
     """
     choices = [
         list(product(*(reads(row[name], of_key) for name, of_key in levels.items()))) for row in released

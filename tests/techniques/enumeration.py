@@ -1,4 +1,4 @@
-"""The posterior the long way: every original that could have given a release, and every person in it."""
+"""Posteriors by enumeration of every original that could have given a release, and every person in it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def posterior_by_enumeration(
 ) -> list[float]:
     """For each level of the confidential column, its share among the people who have the ``known`` values.
 
-    All originals are equally likely beforehand: each record has each combination of levels. Each weighs as much as it
-    is likely to be released like this.
+    All originals, in which each record has any combination of levels, are equally likely a priori. Each is weighted by
+    the probability that it gives this release.
     """
     names = list(levels)
     of_a_record = [dict(zip(names, row, strict=True)) for row in product(*levels.values())]

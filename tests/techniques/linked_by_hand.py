@@ -1,4 +1,4 @@
-"""Linkage by the plainest means: every person with every released record, sets written out, fractions for distances."""
+"""Linkage in plain Python: every person with every released record, sets written out, fractions for distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups for microaggregation: against all partitions, against the published steps, and what any grouping must be."""
+"""Groups for microaggregation: against all partitions, against the published steps, and properties of any grouping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be done is said at once, in one sentence, and names what is wrong."""
+"""Invalid input is rejected before any work, with one sentence that names what is wrong."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class TestKnown:
             release.posteriors(known, intruder="paper")
 
     @pytest.mark.parametrize("sizes", [{"min_size": 4}, {"min_size": -1}, {"min_size": 2, "max_size": 1}])
-    def test_sizes_that_leave_nothing(self, people, technique, sizes):
+    def test_sizes_without_a_subset(self, people, technique, sizes):
         release = technique.release(people, 0)
         with pytest.raises(InputError, match="leave no subset to count"):
             list(release.sweep(**sizes))
@@ -209,24 +209,24 @@ def test_more_keys_than_probable_matching_can_compare():
         (lambda given: eq.Generalisation(k=2, suppress=given), "generalisation: suppress is"),
     ],
 )
-def test_what_is_no_number_is_said_to_be_none(make, says, given):
+def test_values_that_are_not_numbers_are_rejected(make, says, given):
     with pytest.raises(eq.InputError, match=says):
         make(given)
 
 
 @pytest.mark.parametrize("given", [7, 1.5, [[1]], [["a"]]])
-def test_levels_that_are_none(given):
+def test_invalid_levels(given):
     with pytest.raises(InputError, match=r"generalisation: levels is .*; give a level per key, as in age:1"):
         Generalisation(levels=given)
 
 
 @pytest.mark.parametrize("kind", [Swapping, Microaggregation])
 @pytest.mark.parametrize("given", [7, 1.5, [], [1], ""])
-def test_columns_that_are_none(kind, given):
+def test_invalid_columns(kind, given):
     with pytest.raises(InputError, match=r"on is .*; give .confidential."):
         kind(2 if kind is Microaggregation else 0.5, on=given)
 
 
-def test_a_matrix_in_a_file_that_cannot_be():
+def test_a_matrix_file_that_cannot_be_read():
     with pytest.raises(InputError, match=r"the matrix cannot be used: there is no file"):
         PRAM(matrix="a\0b")

@@ -1,4 +1,4 @@
-"""Categories: every technique that makes sense for them works, the others refuse in a sentence."""
+"""Categories: techniques that apply to them work, the others reject them in one sentence."""
 
 from __future__ import annotations
 
@@ -42,10 +42,8 @@ def people(kind: object) -> eq.Microdata:
     ],
     ids=lambda technique: technique.notation[:30],
 )
-def test_a_technique_for_categories_leaves_what_it_leaves_of_their_codes_as_numbers(
-    technique: Technique, kind: object
-) -> None:
-    """H0 does not ask what is close: per class, it is the same as that of the categories' numbers."""
+def test_categories_and_their_codes_have_the_same_h0(technique: Technique, kind: object) -> None:
+    """H0 does not depend on distances: per class, it is the same for categories and for their numbers."""
     found = eq.assess(people(kind), technique)
     code = {name: place for place, name in enumerate(sorted(TREE))}
     coded = FRAME.assign(disease=FRAME["disease"].map(code))
@@ -71,7 +69,7 @@ def test_a_technique_for_categories_leaves_what_it_leaves_of_their_codes_as_numb
     ],
     ids=lambda technique: technique.notation[:30],
 )
-def test_the_others_refuse_in_a_sentence(technique: Technique, kind: object) -> None:
+def test_other_techniques_reject_categories_in_one_sentence(technique: Technique, kind: object) -> None:
     with pytest.raises(eq.InputError, match=r"'disease' holds categories.*choose a"):
         eq.assess(people(kind), technique)
 

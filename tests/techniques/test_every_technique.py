@@ -145,7 +145,7 @@ def test_the_seed_is_all_the_randomness(people, beliefs, technique):
 
 
 @named(ALL)
-def test_it_says_whether_it_draws_at_random(people, beliefs, technique):
+def test_techniques_without_randomness_are_marked(people, beliefs, technique):
     """A study makes only one release of a technique that says it does not."""
     one, other = (
         beliefs(technique.release(people, rng).posteriors(["age"], intruder="paper")) for rng in (7, 8)
@@ -154,7 +154,7 @@ def test_it_says_whether_it_draws_at_random(people, beliefs, technique):
 
 
 @named(RANDOM)
-def test_a_generator_goes_on(people, beliefs, technique):
+def test_two_releases_from_one_generator_differ(people, beliefs, technique):
     """Two releases from one generator differ: the second draw is not the first again."""
     rng = np.random.default_rng(7)
     first, second = (technique.release(people, rng).posteriors(["age"], intruder="paper") for _ in range(2))
@@ -346,7 +346,7 @@ NEVER_WRONG = [t for t in ALL if getattr(t, "prior", "uniform") == "uniform" and
 @given(rows=PEOPLE, seed=st.integers(0, 2**32), percent=st.sampled_from([0, 20, 60, 100, 300]))
 @pytest.mark.parametrize("technique", NEVER_WRONG, ids=lambda t: t.notation)
 def test_the_truth_is_never_ruled_out(technique, rows, seed, percent):
-    """She may be unsure; but with the paper's prior or the noise's own distribution she is never wrong."""
+    """With the paper's prior or the noise's own distribution, no true value has probability 0."""
     columns = dict(zip(("a", "b", "pay"), map(list, zip(*rows, strict=True)), strict=True))
     people = Microdata(pa.table(columns), confidential="pay", keys=["a", "b"])
     if isinstance(technique, NoiseAddition):
@@ -389,3 +389,29 @@ def test_no_technique_has_a_prior_of_its_own(technique, people):
             np.testing.assert_allclose(
                 rows, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-15
             )
+
+
+GIVEN = [
+    (Sampling(fraction=0.3), "prior", "uniform"),
+    (QueryRestriction(size=4), "intruder", "uniform"),
+    (NoiseAddition(percent=50), "intruder", "bayes"),
+    (Microaggregation(size=4), "intruder", "sum"),
+]
+
+
+@pytest.mark.parametrize(("technique", "name", "given"), GIVEN, ids=lambda t: getattr(t, "notation", t))
+def test_a_given_intruder_is_fixed_and_the_default_is_not(technique, name, given, people, beliefs):
+    """The default's posteriors are those of the paper's intruder."""
+    told = replace(technique, **{name: given})
+    assert told.notation == f"{technique.notation},{name}={given}"
+    before, after = technique.release(people, 3), told.release(people, 3)
+    assert (before.fixed, after.fixed) == (False, True)
+    for known in ([], ["sex"], KEYS):
+        assert beliefs(before.posteriors(known)) == beliefs(after.posteriors(known))
+    with pytest.raises(eq.InputError, match=f"{name} is 'best'; it must be one of"):
+        replace(technique, **{name: "best"})
+
+
+@named([t for t in ALL if getattr(t, "intruder", None) is None and getattr(t, "prior", None) is None])
+def test_nothing_is_fixed_that_was_not_given(technique, people):
+    assert not technique.release(people, 0).fixed

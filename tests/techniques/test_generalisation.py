@@ -307,7 +307,7 @@ SUBSETS = [known for size in range(4) for known in combinations(["sex", "age", "
 
 
 @pytest.mark.parametrize("technique", [Generalisation(k=1), Generalisation(k=1, hierarchies={"age": 2})])
-def test_k_of_1_is_the_file_as_it_is(people, beliefs, technique):
+def test_k_of_1_leaves_the_file_unchanged(people, beliefs, technique):
     release, plain = technique.release(people), Unprotected().release(people)
     assert release.table.equals(plain.table)
     for known in SUBSETS:
@@ -325,7 +325,7 @@ def test_all_starred_is_knowing_nothing(people, technique):
             np.testing.assert_allclose(row, nothing, atol=1e-12)
 
 
-def test_more_k_tells_less_on_average(people):
+def test_a_larger_k_discloses_less_on_average(people):
     """Not for every class, but over people: entropy rises from the file as it is to nothing known."""
     average = []
     for k in (1, 5, 40):
@@ -352,7 +352,7 @@ class TestWords:
             Generalisation(levels={"zip": 2, "age": 1}, hierarchies={"age": 10}),
         ],
     )
-    def test_there_and_back(self, technique):
+    def test_the_notation_is_read_back(self, technique):
         again = technique_from(technique.notation)
         assert again == technique == pickle.loads(pickle.dumps(technique))
         assert hash(again) == hash(technique)
@@ -386,7 +386,7 @@ class TestWords:
     ],
     ids=lambda p: getattr(p, "notation", ""),
 )
-def test_people_that_it_cannot_serve(people, technique, message):
+def test_people_that_cannot_be_generalised(people, technique, message):
     with pytest.raises(InputError, match=message):
         technique.release(people)
 

@@ -1,4 +1,4 @@
-"""Geometric noise: its distribution from both sources, what differential privacy promises, and the posterior."""
+"""Geometric noise: its distribution from both sources, the guarantee of differential privacy, and the posterior."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def told(size: int, epsilon: float) -> np.ndarray:
     return GeometricNoise(epsilon).release(people, 0).confidential.channel.dense()
 
 
-def test_beliefs_worked_by_hand():
-    """α = ½ and 4 values: noise k has probability ⅓·2^−|k|, and beyond an end it comes to rest there."""
+def test_posteriors_by_hand():
+    """α = ½ and 4 values: noise k has probability ⅓·2^−|k|, and values beyond an end are set to that end."""
     third = Fraction(1, 3)
     first = [2 * third, third / 2, third / 4, third / 4]
     second = [third, third, third / 2, third / 2]
@@ -136,14 +136,14 @@ def test_beliefs_are_calibrated_and_only_with_the_right_budget():
 
 @pytest.mark.parametrize("kind", [GeometricNoise, NoisyTable])
 @pytest.mark.parametrize("epsilon", [0, -1, nan, inf, True])
-def test_a_budget_that_is_none(kind, epsilon):
+def test_invalid_budgets(kind, epsilon):
     with pytest.raises(
         InputError, match=f"{kind.name}: epsilon is {epsilon}; it must be a finite number above 0"
     ):
         kind(epsilon=epsilon)
 
 
-def test_a_domain_of_one_value_has_nothing_to_hide():
+def test_a_domain_of_one_value():
     people = Microdata(pa.table({"pay": [7, 7]}), confidential="pay")
     assert GeometricNoise(epsilon=1).release(people, 0).posteriors(
         [], intruder="paper"

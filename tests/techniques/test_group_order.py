@@ -1,4 +1,4 @@
-"""Microaggregation before someone who knows that groups do not overlap, against all originals that fit."""
+"""Microaggregation with an intruder who knows that groups do not overlap, against all originals that fit."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def chain_in_fractions(levels, sizes, sums):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_long_chains_against_tuples_counted_in_whole_numbers(seed):
-    """Sixty people on a grid with holes: more originals than could be gone through, fewer than could not be counted."""
+    """Sixty people on a grid with gaps: too many originals to enumerate, but few enough to count exactly."""
     rng = np.random.default_rng(seed)
     domain = np.sort(rng.choice(40, 14, replace=False))
     pays = rng.choice(domain, 60)
@@ -126,7 +126,7 @@ def test_long_chains_against_tuples_counted_in_whole_numbers(seed):
     np.testing.assert_allclose(of_records(release), np.array(expected)[release.group], rtol=1e-12, atol=0)
 
 
-def test_upside_down():
+def test_mirrored_values():
     """A symmetric chain with more originals than float64 can count."""
     rng = np.random.default_rng(5)
     sums = np.sort(rng.choice(3_000, 1_600, replace=False)).reshape(-1, 4).sum(axis=1)
@@ -138,7 +138,7 @@ def test_upside_down():
 
 
 def test_a_single_group_has_no_neighbours():
-    """The sum is all there is to know. 250! is beyond float64: the least tail is right none the less."""
+    """Only the sum is known. 250! is beyond float64, but the smallest tail probability must be right."""
     grid, size, total, once = even_grid(range(5)), np.array([250]), np.array([180]), np.array([1])
     found = order_channel(grid, size, total, once)
     np.testing.assert_allclose(found, sum_channel(grid, size, total), rtol=1e-10)

@@ -1,4 +1,4 @@
-"""Tables that would not fit in memory: refused before they are asked for, in a sentence with the figure."""
+"""Tables that would not fit in memory are rejected before they are allocated, with their size in the message."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_grid_that_grows_is_counted_as_released() -> None:
 
 
 @pytest.mark.parametrize("percent", [1e9, 1_000_001, -1, float("nan"), float("inf")])
-def test_more_noise_than_makes_sense_is_refused_at_birth(percent: float) -> None:
+def test_too_much_noise_is_rejected_when_it_is_created(percent: float) -> None:
     with pytest.raises(eq.InputError, match="it must be 0 or more, and at most 1,000,000"):
         eq.NoiseAddition(percent=percent)
 

@@ -1,4 +1,4 @@
-"""Microaggregation: what an intruder makes of means, against all originals with the same groups and sums."""
+"""Microaggregation: posteriors from means, against all originals with the same groups and sums."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_groups_of_one_are_the_file_itself(people, beliefs, on):
         )
 
 
-def test_one_group_of_all_says_nothing_of_anyone_in_particular(people):
+def test_one_group_of_all_gives_everyone_the_same_posterior(people):
     """The sum of forty people: everybody has the same posterior, close to the distribution that this mean suggests."""
     release = Microaggregation(size=40).release(people)
     post = release.posteriors(["age", "sex", "job"], intruder="paper").probabilities
@@ -102,7 +102,7 @@ def test_decimals_and_holes_are_on_a_grid(method):
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, "3", True, None])
-def test_a_size_that_is_none(size):
+def test_invalid_sizes(size):
     with pytest.raises(
         InputError, match=f"size is {size}; a group has a whole number of records, at least 1"
     ):

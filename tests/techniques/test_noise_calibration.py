@@ -1,7 +1,7 @@
-"""Does 30 % mean 30 %? From a file to the posteriors of all its people, many times over.
+"""Calibration of noise addition, from a file to the posteriors of all its people, over many files.
 
-The linkage takes every released key combination to be as likely as any other, which is so for uniform keys
-whose noise wraps. There the stated probabilities must come true, and those of an intruder who believes in
+The linkage assumes that all released key combinations are equally likely, which is true for uniform keys
+whose noise wraps. There the stated probabilities must agree with the true shares, and those of an intruder who assumes
 another percentage must not.
 """
 

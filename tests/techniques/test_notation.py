@@ -1,4 +1,4 @@
-"""Techniques as words, there and back; and one sentence for every mistake."""
+"""The notation of techniques: read and written, with one sentence for every mistake."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ ANY_NAME = st.one_of(
 
 
 @given(ANY_NAME)
-def test_there_and_back_with_any_name_of_a_column_or_file(technique):
+def test_the_notation_is_read_back_with_any_name(technique):
     again = technique_from(technique.notation)
     assert again == technique
     assert hash(again) == hash(technique)
@@ -134,7 +134,7 @@ def test_tables_in_memory_have_names_of_their_own():
 
 
 @given(ALL)
-def test_there_and_back(technique):
+def test_the_notation_is_read_back(technique):
     assert technique_from(technique.notation) == technique
 
 

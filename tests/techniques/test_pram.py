@@ -95,7 +95,7 @@ def test_one_matrix_in_every_form(tmp_path):
     ],
     ids=lambda t: t.notation,
 )
-def test_there_and_back(technique):
+def test_the_notation_is_read_back(technique):
     assert technique_from(technique.notation) == technique
     assert pickle.loads(pickle.dumps(technique)) == technique
     assert replace(technique) == technique
@@ -125,7 +125,7 @@ def test_a_large_matrix_goes_by_a_digest_of_its_own():
         ({"matrix": {"sex": TWO}, "on": "sex"}, "matrix names the columns sex, so on must be left out"),
     ],
 )
-def test_parameters_that_are_none(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         PRAM(**parameters)
 

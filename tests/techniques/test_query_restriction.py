@@ -173,7 +173,7 @@ def test_a_record_in_no_query_keeps_the_prior(intruder):
         assert release.posteriors(["name"], intruder="paper").probabilities[last].tolist() == [0.25] * 4
 
 
-def test_pairs_that_end_at_the_domain_give_everyone_away(beliefs):
+def test_pairs_at_the_ends_of_the_domain_disclose_everyone(beliefs):
     """10 + 10 can only be twice the least value; from there every neighbour follows."""
     records = [{"name": i, "pay": 10} for i in range(6)] + [{"name": 6, "pay": 50}]
     people = Microdata(pa.Table.from_pylist(records), confidential="pay", keys=["name"], domain=[10, 30, 50])

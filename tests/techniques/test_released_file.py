@@ -1,4 +1,4 @@
-"""A file from elsewhere: the three linkages against double loops, and what must not matter."""
+"""Files made by other tools: the three linkages against double loops, and what must not affect the result."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_the_original_itself_scores_like_unprotected(matching, known, with_nulls
 
 @pytest.mark.parametrize("matching", MATCHINGS)
 def test_shuffled_values_tell_no_more_than_the_marginal(matching):
-    """Of those who know the keys, the mean probability given to the truth is that of a blind guess."""
+    """With all keys known, the mean probability given to the true value is that of a guess without the file."""
     frame = many_people(3000, 10)[["region", "job", "pay"]]
     frame["pay"] = frame["region"].str[1:].astype(int) * 10 + 10
     people = eq.Microdata(frame, confidential="pay", keys=["region", "job"])
@@ -315,7 +315,7 @@ def test_generalised_columns_read_back_are_the_generalisation():
     assert post.probabilities.tolist() == [[0.5, 0.5, 0]] * 10 + [[0, 0, 1]] * 10
 
 
-def test_whom_no_record_fits():
+def test_people_whom_no_record_fits():
     """Synthetic data lack some combinations: there the intruder takes the file's own distribution."""
     frame = pd.DataFrame({"job": ["cook", "judge", "judge"], "sex": list("FFM"), "pay": [10, 20, 30]})
     people = eq.Microdata(frame, confidential="pay", keys=["job", "sex"])
@@ -451,7 +451,7 @@ def test_distances_tie_but_for_rounding():
 
 @pytest.mark.parametrize("technique", [eq.Generalisation(k=3), eq.Suppression(k=2)], ids=lambda t: t.notation)
 def test_our_own_generalisation_read_back_has_its_posteriors(technique):
-    """Written out as a table and read without a word on how it was made."""
+    """Written as a table and read without information on how it was made."""
     frame = many_people(120, 15).assign(age=lambda f: f["age"] // 8)
     people = eq.Microdata(frame, confidential="pay", keys=["age", "job"])
     release = technique.release(people, 0)

@@ -1,4 +1,4 @@
-"""Rounding: what is shown, and what is left behind it, against enumeration, counting and calibration."""
+"""Rounding: released values and posteriors, against enumeration, counting and calibration."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_sparse_channel_behind_changed_keys_is_the_same():
 
 
 @pytest.mark.parametrize("base", [0, -1, nan, inf])
-def test_a_base_that_is_none(base):
+def test_invalid_bases(base):
     with pytest.raises(InputError, match=f"rounding: base is {base}; it must be a number above 0"):
         Rounding(base=base)
 

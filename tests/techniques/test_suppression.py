@@ -1,4 +1,4 @@
-"""Local suppression: k by counting, few stars by trying every way, beliefs by enumerating originals."""
+"""Local suppression: k by counting, the number of stars by trying every way, posteriors by enumerating originals."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def fewest_stars(rows, k):
 
 
 def test_not_many_more_stars_than_the_fewest():
-    """On tiny files of all kinds: a twentieth more in all, on none more than half as many again."""
+    """On tiny files of all kinds: at most 5 % more stars in total, and at most 50 % more in any file."""
     rng = np.random.default_rng(0)
     ours = optimum = 0
     for _ in range(80):
@@ -111,7 +111,7 @@ def test_not_many_more_stars_than_the_fewest():
     assert ours <= 1.05 * optimum
 
 
-def test_the_set_of_keys_that_serves_most_goes_first():
+def test_the_set_of_keys_that_covers_most_comes_first():
     """Suppressing a helps four records at once, including the two that suppressing b would help."""
     rows = [(1, 1, 1), (2, 1, 1), (3, 1, 1), (3, 2, 1), (4, 2, 1), (9, 9, 9), (9, 9, 9)]
     shown, stars = released(rows, 2)
@@ -151,7 +151,7 @@ def test_the_posterior_is_a_count_over_all_originals_that_fit(beliefs, k):
 SUBSETS = [known for size in range(4) for known in combinations(["sex", "age", "job"], size)]
 
 
-def test_k_of_1_is_the_file_as_it_is(people, beliefs):
+def test_k_of_1_leaves_the_file_unchanged(people, beliefs):
     release, plain = Suppression(k=1).release(people), Unprotected().release(people)
     for known in SUBSETS:
         assert beliefs(release.posteriors(known, intruder="paper")) == beliefs(
@@ -201,7 +201,7 @@ class TestMistakes:
         with pytest.raises(InputError, match="13 keys and 2\\^13 ways to star them; give at most 12"):
             Suppression(k=2).release(wide)
 
-    def test_a_star_that_was_there(self):
+    def test_a_value_that_is_a_star(self):
         table = pa.table({"a": ["*", "x", None], "pay": [1, 2, 3]})
         people = Microdata(table, confidential="pay", keys=["a"])
         with pytest.raises(InputError, match=r"key 'a' has the value '\*'"):

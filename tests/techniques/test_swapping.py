@@ -1,4 +1,4 @@
-"""Swapping: its channel against all draws that could have been, beliefs against the truth, and what stays."""
+"""Swapping: its channel against all possible draws, calibration of posteriors, and what swapping does not change."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_rate_that_moves_nobody_is_the_file_itself(people, beliefs, window):
 
 
 def test_all_swapped_at_random_leaves_the_marginal():
-    """A record's own value is the one it cannot have: 1/(n − 1) is all that is left of it."""
+    """A record cannot keep its own value, which changes the marginal by at most 1/(n − 1)."""
     pay = np.repeat([10, 20, 30], [200, 500, 300])
     people = Microdata(pa.table({"id": np.arange(1000), "pay": pay}), confidential="pay", keys=["id"])
     post = Swapping(rate=1).release(people, 0).posteriors(["id"], intruder="paper")

@@ -57,7 +57,7 @@ def test_the_table_shows_the_limits_and_stays_numeric():
         ({"high": 5, "on": ["age", 3]}, "on is "),
     ],
 )
-def test_limits_that_are_none(parameters, message):
+def test_invalid_limits(parameters, message):
     with pytest.raises(InputError, match=message):
         TopBottomCoding(**parameters)
 

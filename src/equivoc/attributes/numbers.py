@@ -54,7 +54,7 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
     >>> as_numbers(pa.array(["10", "x"]), name="salary")
     Misfit(levels=array([1]), why='is not a number', advice='give numbers only')
     >>> as_numbers(pa.array([2**53, 2**53 + 1]), name="salary").why
-    'cannot be told from 9007199254740992 in double precision'
+    'cannot be distinguished from 9007199254740992 in double precision'
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -73,18 +73,18 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
             other = _where(pc.match_substring_regex(texts, _OTHER_WRITING))
             if other.size == words.size:
                 return Misfit(
-                    words, "is not a number as it is written (write 1234.5, not 1.234,5 or 1,234.5)"
+                    words, "is not a number in this notation (write 1234.5, not 1.234,5 or 1,234.5)"
                 )
             return Misfit(words, NO_NUMBER)
         levels = pc.utf8_ltrim(texts, characters="+")
     elif pa.types.is_boolean(kind):
         levels = pc.cast(levels, pa.int8())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise InputError(f"the confidential column {name!r} holds {kind} values: it must hold numbers")
+        raise InputError(f"the confidential column {name!r} contains {kind} values: it must contain numbers")
     numbers: Floats = pc.cast(levels, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
-        # Text can hold a number too large for a float.
+        # Text can contain a number too large for a float.
         return Misfit(infinite, "is infinite" if pa.types.is_floating(kind) else "is too large")
     return _merged(levels, numbers, step) or numbers + 0.0
 
@@ -101,7 +101,7 @@ def _merged(levels: pa.Array, numbers: Floats, step: float | None) -> Misfit | N
             continue
         first, second = levels[int(one)].as_py(), levels[int(other)].as_py()
         if not _equal(first, second):
-            why = f"cannot be told from {_shortened(first)} in double precision"
+            why = f"cannot be distinguished from {_shortened(first)} in double precision"
             return Misfit(np.array([other]), why, "round them in the table, or coarsely with round_to")
     return None
 
@@ -177,18 +177,20 @@ def as_domain(domain: Iterable[Any]) -> Floats:
     except (TypeError, ValueError):
         raise InputError(f"domain must be {_DOMAIN}") from None
     except OverflowError:
-        raise InputError("domain must hold finite numbers, but one of its entries is too large") from None
+        raise InputError("domain must contain finite numbers, but one of its entries is too large") from None
     if len(given) > LONGEST_DOMAIN:
         raise InputError(f"domain must have at most {LONGEST_DOMAIN:,} values: give fewer")
     if values.ndim != 1 or values.size == 0 or any(isinstance(entry, str) for entry in given):
         raise InputError("domain must be a list of at least one number, such as range(10, 260, 10)")
     wrong = np.flatnonzero(~np.isfinite(values))
     if wrong.size:
-        raise InputError(f"domain must hold finite numbers, but its entry {wrong[0]} is {values[wrong[0]]}")
+        raise InputError(
+            f"domain must contain finite numbers, but its entry {wrong[0]} is {values[wrong[0]]}"
+        )
     distinct = np.unique(values + 0.0)
     if np.any(np.abs(values) >= 2.0**53) and len(set(given)) > distinct.size:
         raise InputError(
-            "domain has different numbers that double precision cannot tell apart: give numbers below 2**53"
+            "domain has different numbers that are equal in double precision: give numbers below 2**53"
         )
     return distinct
 
@@ -209,18 +211,18 @@ def even_domain(low: float, high: float, step: float, *, most: int = LONGEST_DOM
     said = f"domain: from {exact(low)} to {exact(high)} in steps of {exact(step)}"
     if step <= 0 or high < low:
         raise InputError(
-            f"{said} is no list of values: give low:high:step with a step above 0, such as 10:250:10."
+            f"{said} is not a list of values: give low:high:step with a step above 0, such as 10:250:10."
         )
     steps = (high - low) / step
     if not steps < most:
-        raise InputError(f"{said} are too many values; {most:,} are the most: give a larger step.")
+        raise InputError(f"{said} has more than {most:,} values: give a larger step.")
     count = int(steps + 1e-9) + 1
     first = round(low / step) if abs(low / step) < 2.0**53 else 0
     on_grid = abs(first * step - low) <= _CLOSE * abs(low)
     at = np.arange(count, dtype=np.float64)
     values: Floats = multiples(first + at, step) if on_grid else low + step * at
     if count > 1 and not np.all(np.diff(values) > 0):
-        raise InputError(f"{said} double precision cannot tell the values apart: give a larger step.")
+        raise InputError(f"{said} has values that are equal in double precision: give a larger step.")
     return values
 
 

@@ -37,7 +37,9 @@ def assess(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure the uncertainty that a release leaves an intruder about a person's confidential value.
+    """Measure the disclosure risk of a release.
+
+    Prints how much uncertainty about a person's confidential value remains for an intruder after the release.
 
     Example: equivoc assess people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """

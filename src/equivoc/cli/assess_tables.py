@@ -94,7 +94,7 @@ def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
     ]
     terminal.show(
         "The intruder's remaining uncertainty about a random person (less is riskier)",
-        ("", "mean", "minimum", "5th percentile", "no release", "unchanged", "share left"),
+        ("", "mean", "min", "5th pct.", "no release", "unchanged", "left"),
         rows,
     )
 

@@ -45,7 +45,9 @@ def curve(
     plot: Annotated[Path | None, typer.Option(help="Draw H(ε) into this .png or .svg file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compute H(ε), an intruder's remaining entropy at every tolerance ε, with its value at 0 and its area.
+    """Compute H(ε), the remaining entropy at every tolerance ε.
+
+    Prints H(ε) and the hit rate at every break point, H0 = H(0), and the area under H.
 
     Example: equivoc curve --values 1,3,8,9 --probabilities .15,.1,.7,.05 --plot curve.png
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,9 +20,24 @@ if TYPE_CHECKING:
 @with_options(ReleaseOptions)
 def measures(
     options: ReleaseOptions,
+    fraction: Annotated[
+        float | None,
+        typer.Option(
+            help="The share of the population that the file is a random sample of, such as 0.05: estimates the number "
+            "of people who are unique in the population."
+        ),
+    ] = None,
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of people who were not in the data: attacks on a released table are judged by them."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compute the classic measures of disclosure risk that apply, from k-anonymity to SUDA, and explain each value.
+    """Compute the classic measures of disclosure risk.
+
+    Prints every measure that applies, from k-anonymity to SUDA, with the meaning of its value.
 
     Example: equivoc measures people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
@@ -33,7 +49,8 @@ def measures(
         people = options.read()
         unchanged = options.technique is None and options.release is None
         release = None if unchanged else chosen.release(people, options.seed)
-        rows = measure_rows(people, release, known=options.asked(people))
+        others = None if control is None else options.others(control)
+        rows = measure_rows(people, release, known=options.asked(people), fraction=fraction, control=others)
     if as_json:
         told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
         found = {"technique": chosen.notation, "seed": options.seed, "measures": told}

@@ -34,7 +34,9 @@ def report(
         bool, typer.Option(help="Add a section on privacy budgets: bits and hit rates for many budgets ε.")
     ] = False,
 ) -> None:
-    """Write a self-contained HTML page about the disclosure risk of a release; it needs no network.
+    """Write an HTML report on the disclosure risk of a release.
+
+    The report is one file that needs no network.
 
     Example: equivoc report people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """

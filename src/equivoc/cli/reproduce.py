@@ -45,7 +45,9 @@ def reproduce(
     escape: EscapeOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Repeat the paper's experiment: the worked example, two salary examples, Figures 2 and 4, and its five claims.
+    """Repeat the paper's experiment.
+
+    Prints and draws the worked example, the two salary examples and Figures 2 and 4, and tests the paper's five claims.
 
     Example: equivoc reproduce --pums csv_pil.zip --out illinois
     """

@@ -39,10 +39,11 @@ def study(
     escape: EscapeOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare techniques, parameters and replicates, for intruders who know more and more keys.
+    """Run a study of many techniques and intruders.
 
-    Writes results.csv, summary.csv, seconds.csv and study.png into the folder. After an interruption, the same
-    command continues the run.
+    Releases the data with every technique and parameter of the plan, several times, and measures each release for
+    intruders who know 0, 1, 2, … keys. Writes results.csv, summary.csv, seconds.csv and study.png into the folder.
+    After an interruption, the same command continues the run.
 
     Example: equivoc study plan.toml --out results --workers 2
     """

@@ -131,13 +131,13 @@ def checked_weights(records: Records, name: str) -> NDArray[np.float64]:
         if row >= 0:
             raise InputError(
                 f"{_place(records, row)} the weights column {name!r} holds {_shown(raw[row].as_py())}: "
-                "weights must hold numbers"
+                "weights must contain numbers"
             )
         raw = pc.utf8_ltrim(raw, characters="+")
     try:
         weights = np.array(pc.cast(raw, pa.float64(), safe=False).to_numpy(), np.float64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError(f"the weights column {name!r} must hold numbers, not {raw.type} values") from None
+        raise InputError(f"the weights column {name!r} must contain numbers, not {raw.type} values") from None
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if wrong.size:
         held = "nothing" if np.isnan(weights[wrong[0]]) else f"{weights[wrong[0]]:g}"

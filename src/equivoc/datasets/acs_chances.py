@@ -19,7 +19,7 @@ _ROUNDS = 200
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """Each attribute's chances given those drawn before it; all levels count from 0."""
+    """Each attribute's probabilities given those drawn before it; all levels are numbered from 0."""
 
     age: Lottery
     education: Lottery
@@ -29,13 +29,13 @@ class Chances:
     sex: Lottery
     """One row per industry."""
     occupation: Lottery
-    """One row per industry and level of education, education running faster."""
+    """One row per industry and level of education, sorted by industry first."""
     travel_time: Lottery
     """One row per sex."""
     earnings: tuple[Floats, Floats, Floats, Floats]
     """Log of yearly earnings (US dollars): the parts by age, sex, education and occupation, to be added."""
     steps: Floats
-    """Log of the earnings (US dollars) from which on the next salary of the grid is nearest."""
+    """Log of the earnings (US dollars) from which the next salary of the grid is the nearest one."""
 
 
 @cache
@@ -59,7 +59,7 @@ def chances() -> Chances:
 
 
 def age_shares() -> Floats:
-    """Of each age: straight lines between the middles of the published groups, their shares kept."""
+    """The probability of each age: linear between the middles of the published groups, with the groups' shares."""
     ages = np.array(AGE)
     middles = [(low + high) / 2 for low, high in figures.AGES]
     density = [share / (high - low + 1) for (low, high), share in figures.AGES.items()]
@@ -85,14 +85,14 @@ def education_by_age() -> Floats:
 
 
 def education_and_industry(education: Floats) -> Floats:
-    """The share of workers by level of education and industry, with both their published shares."""
+    """The share of workers by level of education and industry, with the published shares of both."""
     industry = np.array([share for share, _, _ in figures.INDUSTRIES.values()])
     lean = np.array([_by_level(tiers, education) for _, _, tiers in figures.INDUSTRIES.values()]).T
     return _fitted(lean, education[:, None], (industry / industry.sum())[None, :])
 
 
 def occupation_within(joint: Floats) -> Floats:
-    """The share of workers by industry, level of education and occupation, the occupations' shares kept."""
+    """The share of workers by industry, level of education and occupation, with the published shares of occupations."""
     names = list(figures.OCCUPATIONS)
     within = np.full((len(figures.INDUSTRIES), len(names)), figures.ELSEWHERE)
     within[:, names.index("MIL")] = 0
@@ -137,7 +137,7 @@ def earnings_parts() -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _by_level(tiers: tuple[float, ...], education: Floats) -> Floats:
-    """The tiers' shares, divided among their levels as these occur."""
+    """The shares of the tiers, divided among their levels in proportion to how often these occur."""
     tier = np.searchsorted(figures.TIERS, np.array(EDUCATION))
     whole = np.bincount(tier, weights=education)
     return np.asarray(np.array(tiers)[tier] * education / whole[tier])
@@ -146,7 +146,7 @@ def _by_level(tiers: tuple[float, ...], education: Floats) -> Floats:
 def _fitted(table: Floats, *margins: Floats) -> Floats:
     """The table nearest to the given one whose sums are the margins (iterative proportional fitting).
 
-    A margin has the table's number of axes; over an axis on which it has length 1, the table is summed.
+    A margin has as many axes as the table; the table is summed over the axes on which the margin has length 1.
     """
     for _ in range(_ROUNDS):
         for margin in margins:

@@ -11,7 +11,7 @@ compare them with:
 - weekly earnings by education, by occupation, by sex: CPS annual averages, tables 37 and 39; "Education pays"
 - minutes to work: ACS tables B08303 and S0801
 
-Not from any table but our judgement: education within industries, earnings at single ages, how much of a difference
+Not from any table, but estimated by us: education within industries, earnings at single ages, how much of a difference
 in earnings is due to education and how much to occupation, the spread, and the preference for round minutes.
 """
 
@@ -152,10 +152,10 @@ MINUTES_TO_WORK = {
 """Per cent of men and of women who travel so many minutes to work, one way."""
 
 ROUND_MINUTES = {30: 30.0, 15: 20.0, 5: 8.0, 1: 1.0}
-"""How much likelier people are to report multiples of these minutes; the largest divisor counts."""
+"""Factor by which people report multiples of these minutes more often; the largest divisor is used."""
 
 MINUTES_FALL_OFF = 20.0
-"""Beyond an hour, each further so many minutes make a commute rarer by the factor e."""
+"""Beyond an hour, the frequency of a commute falls by the factor e for each so many further minutes."""
 
 WEEKLY_BY_EDUCATION = (510, 520, 530, 550, 570, 580, 590, 600, 746, 815, 840, 887, 1248, 1497, 1861, 1883)
 """Median weekly earnings (US dollars) by level of education."""
@@ -164,10 +164,10 @@ WEEKLY = 917
 """Median weekly earnings of all (US dollars)."""
 
 EDUCATION_WEIGHT, OCCUPATION_WEIGHT = 0.55, 0.6
-"""How much of the log difference in earnings by education and by occupation is due to each alone."""
+"""The share of the log difference in earnings by education, and by occupation, that is due to it alone."""
 
 WOMEN_TO_MEN = 0.75
-"""Women's earnings by men's, at equal age, education and occupation; fewer hours included."""
+"""Women's earnings divided by men's, at equal age, education and occupation; includes the effect of fewer hours."""
 
 EARNINGS_BY_AGE = {
     16: 0.16,
@@ -184,7 +184,7 @@ EARNINGS_BY_AGE = {
     70: 0.6,
     84: 0.45,
 }
-"""Yearly earnings at some ages by those of all, at equal education and occupation; straight lines between."""
+"""Yearly earnings at some ages divided by those of all, at equal education and occupation; linear in between."""
 
 SPREAD = 0.62
 """Standard deviation of log earnings at equal age, sex, education and occupation."""

@@ -36,9 +36,9 @@ def acs_like(n: int, *, seed: int = 0) -> pd.DataFrame:
     (ACS B08303, B23006, C24030, DP03, S0801, S2401; BLS, CPS annual averages, 3, 7, 11, 18, 37, 39; all figures are
     in `equivoc.datasets.acs_figures`). Education depends on age; industry on education; sex on industry; occupation
     on industry and education; travel time, skewed to the right, on sex. The salary is log-normal given age, sex,
-    education and occupation; it is rounded to the grid, and what lies beyond an end of the grid goes to that end.
+    education and occupation; it is rounded to the grid, and values beyond an end of the grid are set to that end.
 
-    The same seed gives the same rows whatever ``n`` is: fewer rows are the first of more.
+    The same seed gives the same rows for any ``n``: a smaller ``n`` gives the first rows of a larger one.
 
     >>> acs_like(3, seed=1).equals(acs_like(1000, seed=1).head(3))
     True

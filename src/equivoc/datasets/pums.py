@@ -35,10 +35,10 @@ def read_pums(path: str | os.PathLike[str], *, records: int | None = None, seed:
     ``seed``, in the file's order. All columns are whole numbers:
 
     - ``Salary``: WAGP in thousands of US dollars, rounded half up to the nearest 10; above 250 it is 250. Rows
-      without wages, or whose wages round to 0, are left out. WAGP is taken as it stands, not adjusted to a year.
+      without wages, or whose wages round to 0, are left out. WAGP is used unchanged, not adjusted to a year.
     - ``Age`` (AGEP): rows outside 16–84 years are left out. ``Sex`` (SEX): 1 male, 2 female.
-    - ``Education``: SCHL in 16 levels. Files from 2008 on have 24 levels, which are folded: a file counts as
-      such when a level above 16 occurs in it; when none does, by its name (``ss08p…`` or later, ``psam_p…``).
+    - ``Education``: SCHL in 16 levels. Files from 2008 on have 24 levels, which are folded. They are recognised by a
+      level above 16 or, if none occurs, by the file's name (``ss08p…`` or later, ``psam_p…``).
     - ``Industry``, ``Occupation``: 18 groups of INDP and 25 of OCCP (`equivoc.datasets.pums_codes`). Rows whose
       code is blank, has letters, or lies in no group are left out.
     - ``Travel_time``: JWMNP in minutes; above 177 it is 177. Rows without a commute are left out.

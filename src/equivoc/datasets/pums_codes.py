@@ -103,7 +103,7 @@ FOLDED = (1, 2, 2, 2, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 9, 10, 11, 12, 13, 14,
 
 
 def group_numbers(groups: Sequence[Group], codes: NDArray[np.float64]) -> NDArray[np.int16]:
-    """The number of each code's group; 0 where no group has the code, or there is none.
+    """The number of each code's group; 0 if the code is missing or in no group.
 
     >>> group_numbers(OCCUPATIONS, np.array([10, 435, 9830, np.nan]))
     array([ 1,  0, 25,  0], dtype=int16)
@@ -115,7 +115,7 @@ def group_numbers(groups: Sequence[Group], codes: NDArray[np.float64]) -> NDArra
 
 
 def education_levels(levels: NDArray[np.float64], *, folded: bool) -> NDArray[np.int16]:
-    """Education in 16 levels, 0 where there is none; ``folded`` says that SCHL comes in 24.
+    """Education in 16 levels, 0 if missing; ``folded`` means that SCHL has 24 levels.
 
     >>> education_levels(np.array([9, 16, np.nan]), folded=False)
     array([ 9, 16,  0], dtype=int16)

@@ -19,6 +19,7 @@ from equivoc.intruder.mixing import believed
 from equivoc.intruder.release import GroupedRelease, Release
 from equivoc.intruder.released_column import ReleasedColumn
 
+Floats = NDArray[np.float64]
 MOST_ENTRIES = 2**26
 """Joint symbols × combinations of values: a table of half a gigabyte."""
 
@@ -61,11 +62,12 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
         )
         return FileRelease(together, first.matching, first.keys, released)
     channel = Bayes(Table(np.ascontiguousarray(told.T)), np.full(len(combinations), 1 / len(combinations)))
+    fixed, mechanism = first.fixed, first.mechanism
     if isinstance(first, LinkedRelease):
         labels = pa.array(np.arange(len(joint)))
         column = ReleasedColumn(joint_of.reshape(-1), labels, channel)
-        return LinkedRelease(together, first.keys, column, fixed=first.fixed)
-    return GroupedRelease(together, joint_of.reshape(-1), channel, fixed=first.fixed)
+        return LinkedRelease(together, first.keys, column, fixed=fixed, mechanism=mechanism)
+    return GroupedRelease(together, joint_of.reshape(-1), channel, fixed=fixed, mechanism=mechanism)
 
 
 def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:

@@ -112,8 +112,8 @@ def estimates_sentence(estimates: dict[str, Any]) -> str:
 def question(confidential: str, known: Sequence[str], technique: str) -> str:
     knows = f"knows a person's {listed(known)}" if known else "knows nothing else about a person"
     return (
-        f"Once the data are released by {technique}, how closely can an intruder who {knows} "
-        f"pin down that person's {confidential}?"
+        f"If the data are released by {technique}, how precisely can an intruder who {knows} "
+        f"infer that person's {confidential}?"
     )
 
 

@@ -25,7 +25,15 @@ from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.release import GroupedRelease
 from equivoc.intruder.released_column import ReleasedColumn
 from equivoc.memory import check_memory
-from equivoc.techniques.technique import Randomness, Technique, check_order, generator
+from equivoc.number_format import exact
+from equivoc.techniques.technique import (
+    Randomness,
+    Technique,
+    check_order,
+    generator,
+    in_words,
+    knows_shares,
+)
 
 Edge = Literal["clip", "wrap", "extend"]
 MOST_PERCENT = 1_000_000
@@ -41,7 +49,7 @@ class NoiseAddition(Technique):
 
     ``intruder="bayes"`` weights each released record by the probability of its keys given the known ones, and the
     confidential value likewise. ``intruder="interval"`` (the paper's printed text) takes, for each record of the
-    class, all values within M/2 ranks of the released one as equally likely.
+    class, all values within M/2 ranks of the released one as equally likely. None: the assessment decides.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"age": [1, 2, 3], "pay": [10, 20, 30]}), confidential="pay", keys=["age"])
@@ -53,7 +61,8 @@ class NoiseAddition(Technique):
     percent: float
     """How far values may move, in percent of the domain: 0 or more. More is safer."""
     edge: Edge = "clip"
-    intruder: str = "bayes"
+    intruder: str | None = None
+    """One particular intruder, "bayes" or "interval"; None: the assessment says."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.percent) and 0 <= self.percent <= MOST_PERCENT):
@@ -61,7 +70,8 @@ class NoiseAddition(Technique):
                 f"noise-addition: percent is {self.percent!r}; it must be 0 or more, and at most {MOST_PERCENT:,}."
             )
         check_choice("noise-addition: edge", self.edge, ("clip", "wrap", "extend"))
-        check_choice("noise-addition: intruder", self.intruder, ("bayes", "interval"))
+        if self.intruder is not None:
+            check_choice("noise-addition: intruder", self.intruder, ("bayes", "interval"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyRecords | NoisyIntervals:
         """Draw the noise, key by key and then for the confidential value."""
@@ -89,10 +99,32 @@ class NoiseAddition(Technique):
             _labels(people, people.confidential, own),
             Bayes(rank_noise(own.size, own.amplitude, edge=own.edge), np.full(own.size, 1 / own.size)),
         )
-        noisy = NoisyRecords(people, keys, confidential)
-        if self.intruder == "bayes":
+        fixed = self.intruder is not None
+        told = self.mechanism(people)
+        noisy = NoisyRecords(people, keys, confidential, fixed=fixed, mechanism=told)
+        if self.intruder != "interval":
             return noisy
-        return NoisyIntervals(people, confidential.codes, own.interval(), noisy)
+        return NoisyIntervals(people, confidential.codes, own.interval(), noisy, fixed=fixed, mechanism=told)
+
+    def mechanism(self, people: Microdata) -> str:
+        columns = (*people.keys, people.confidential)
+        share = exact(self.percent)
+        if self.intruder == "interval":
+            return (
+                f"She knows which records are those of her class, and that {people.confidential} was moved by at most "
+                f"half of {share} % of its domain; all values so near are equally likely."
+            )
+        past = {
+            "clip": "ranks past an end of the domain stop there",
+            "wrap": "ranks past an end of the domain go on at the other",
+            "extend": "numbers on an even grid may pass the ends of the domain, other ranks stop there",
+        }[self.edge]
+        alike = " All values are equally likely beforehand." if self.intruder else ""
+        known = "" if self.intruder else knows_shares(people, columns)
+        return (
+            f"She knows that the ranks of {in_words(columns)} were moved, each on its own, by binomial noise of "
+            f"{share} % of the domain; {past}.{known}{alike}"
+        )
 
     def _noise(self, levels: Any) -> _Noise:
         edge: Edge = self.edge if self.edge != "extend" or _even_step(levels) is not None else "clip"

@@ -53,7 +53,7 @@ def technique_from(text: str) -> Technique:
     in double quotes, with inner quotes doubled: ``swapping:rate=0.1,on="pay, yearly"+age``.
 
     >>> technique_from("sampling:fraction=0.1")
-    Sampling(fraction=0.1, prior='uniform')
+    Sampling(fraction=0.1, prior=None)
     """
     name, _, rest = text.partition(":")
     parameters: dict[str, Any] = {}

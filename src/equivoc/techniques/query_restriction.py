@@ -22,13 +22,16 @@ from equivoc.queries.exact_posterior import AnsweredBlocks, ImpossibleAnswersErr
 from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, generator
 
+_BOUNDS_ONLY = " She uses only the least and the greatest value that fit all answers."
+
 
 @dataclass(frozen=True)
 class QueryRestriction(Technique):
     """Answer range sums of ``size`` records only, over records in an order drawn once.
 
     ``intruder="uniform"`` (the paper's) takes each record's values of D between the least (L) and greatest (U) that fit
-    all answers as equally likely; ``intruder="bayes"`` has the exact posterior under independent uniform priors.
+    all answers as equally likely; ``intruder="bayes"`` has the exact posterior under independent uniform priors. None
+    leaves it to the assessment: `AnsweredQueries` has both.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 20, 10, 30, 30]}), confidential="pay")
@@ -40,14 +43,16 @@ class QueryRestriction(Technique):
     name: ClassVar[str] = "query-restriction"
     size: int
     """How many records a query sums: even, at least 2. More is safer."""
-    intruder: str = "uniform"
+    intruder: str | None = None
+    """One particular intruder, "uniform" or "bayes"; None: the assessment says."""
 
     def __post_init__(self) -> None:
         if not is_whole(self.size) or self.size < 2 or self.size % 2:
             raise InputError(
                 f"query-restriction: size is {self.size}; a query sums an even number of records, at least 2."
             )
-        check_choice("query-restriction: intruder", self.intruder, ("uniform", "bayes"))
+        if self.intruder is not None:
+            check_choice("query-restriction: intruder", self.intruder, ("uniform", "bayes"))
 
     def release(self, people: Microdata, rng: Randomness = None) -> AnsweredQueries:
         """Draw the order and answer every query."""
@@ -89,6 +94,20 @@ class QueryRestriction(Technique):
             answers,
             informed_group=None if exact is None else exact_group,
             informed=exact,
+            fixed=self.intruder is not None,
+            mechanism=self.mechanism(people) + ("" if exact is not None or self.intruder else _BOUNDS_ONLY),
+        )
+
+    def mechanism(self, people: Microdata) -> str:
+        used = {
+            None: "",
+            "uniform": " She takes the values between the least and the greatest that fit all answers as equally "
+            "likely.",
+            "bayes": " She takes all databases that fit the answers as equally likely.",
+        }[self.intruder]
+        return (
+            f"She knows the sum of {people.confidential} over every {self.size} neighbouring records of an order that "
+            f"was drawn once, and who is where in it.{used}"
         )
 
 

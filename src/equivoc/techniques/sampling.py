@@ -16,6 +16,7 @@ from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import PublishedOrNothing
 from equivoc.intruder.release import GroupedRelease
 from equivoc.intruder.strengths.evidence import Evidence
+from equivoc.number_format import exact
 from equivoc.techniques.technique import Randomness, Technique, generator
 
 
@@ -28,8 +29,9 @@ class Sampling(Technique):
 
         p_i = f_i / |M_o| + (|M_o| − |M_s|) / |M_o| · prior(d_i).
 
-    ``prior="uniform"`` (the paper's, with its misprint ·|D| corrected to ·1/|D|) knows nothing about people outside the
-    sample; ``prior="marginal"`` uses the sample's distribution for them: a stronger intruder.
+    The prior is that of the assessment. A given one belongs to one particular intruder: ``prior="uniform"`` (the
+    paper's, with its misprint ·|D| corrected to ·1/|D|) knows nothing about people outside the sample;
+    ``prior="marginal"`` uses the sample's distribution for them.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 30]}), confidential="pay")
@@ -41,13 +43,14 @@ class Sampling(Technique):
     name: ClassVar[str] = "sampling"
     fraction: float
     """The share of the records that is published, above 0 and at most 1."""
-    prior: str = "uniform"
-    """What the intruder expects of records outside the sample: "uniform" or "marginal"."""
+    prior: str | None = None
+    """What the intruder expects of records outside the sample: "uniform" or "marginal"; None: the assessment says."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.fraction) and 0 < self.fraction <= 1):
             raise InputError(f"sampling: fraction is {self.fraction!r}; it must be above 0 and at most 1.")
-        check_choice("sampling: prior", self.prior, ("uniform", "marginal"))
+        if self.prior is not None:
+            check_choice("sampling: prior", self.prior, ("uniform", "marginal"))
 
     @property
     def whole_records(self) -> bool:
@@ -66,11 +69,24 @@ class Sampling(Technique):
         values = len(people.values)
         group = np.full(len(people), values, dtype=np.int32)
         group[drawn] = people.codes[drawn]
-        if self.prior == "uniform":
-            expected = np.full(values, 1.0 / values)
-        else:
+        if self.prior == "marginal":
             expected = np.bincount(people.codes[drawn], minlength=values) / size
-        return Sample(people, group, Bayes(PublishedOrNothing(values), expected), drawn)
+        else:
+            expected = np.full(values, 1.0 / values)
+        channel = Bayes(PublishedOrNothing(values), expected)
+        fixed = self.prior is not None
+        return Sample(people, group, channel, drawn, fixed=fixed, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        expected = {
+            None: "her prior",
+            "uniform": "all values equally likely",
+            "marginal": "the distribution of the sample",
+        }[self.prior]
+        return (
+            f"She sees a simple random sample of {exact(100 * self.fraction)} % of the records, drawn without "
+            f"replacement, and expects {expected} of everyone outside it."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from equivoc.intruder.beliefs.conditional_bernoulli import inclusion
 
 
 def by_enumeration(p, number):
-    """π by looking at every set of this many records."""
+    """π by enumeration of all sets of this many records."""
     found, total = np.zeros(len(p)), 0.0
     for chosen in combinations(range(len(p)), number):
         weight = prod(p[r] if r in chosen else 1 - p[r] for r in range(len(p)))
@@ -149,6 +149,6 @@ def test_fewer_possible_records_than_people_leave_some_missing():
         (([0.5], [0, 1], [1]), [0]),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments, copies):
+def test_invalid_arguments_are_rejected(arguments, copies):
     with pytest.raises(InputError):
         inclusion(*arguments, copies=copies)

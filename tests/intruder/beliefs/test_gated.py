@@ -1,23 +1,11 @@
-"""Trust person by person finds the half that a release discloses, and finds nothing where there is nothing."""
-
-from importlib.util import find_spec
+"""Trust per person finds the half of the people that a release discloses, and nobody if nothing is disclosed."""
 
 import numpy as np
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import forests
 from equivoc.intruder.beliefs.gated import gated_truth
 from equivoc.intruder.beliefs.truth import hold_against_truth
-
-FOREST = pytest.param(
-    True, marks=pytest.mark.skipif(find_spec("sklearn") is None, reason="needs scikit-learn")
-)
-
-
-@pytest.fixture(autouse=True)
-def small_forests(monkeypatch):
-    monkeypatch.setattr(forests, "TREES", 25)
 
 
 def file_of_people(shuffled, *, people=3000, seed=0):
@@ -47,49 +35,43 @@ def file_of_people(shuffled, *, people=3000, seed=0):
     return beliefs[np.arange(people), pay], prior, np.ones(people), entropy, features, age
 
 
-@pytest.mark.parametrize("forest", [False, FOREST])
-def test_the_disclosed_half_is_found(forest):
+def test_the_disclosed_half_is_found():
     *cells, features, age = file_of_people(lambda age: age < 30)
     belief = cells[0]
     disclosed = ((age >= 30) & (belief > 2**-0.5)).mean()
     assert 0.2 < disclosed < 0.4
     one = hold_against_truth(*cells)
-    assert one.below_half_bit == 0.0  # one trust for all hides everybody
-    found = gated_truth(*cells, features, forest=forest)
+    assert one.below_half_bit == 0.0  # with one trust for all, nobody is found
+    found = gated_truth(*cells, features)
     assert abs(found.below_half_bit - disclosed) < 0.06
     assert found.surprise < one.surprise - 0.2
-    assert np.average(found.surprises[age < 30]) > 3  # of the shuffled she learns nothing
-    if not forest:
-        assert abs(found.below_half_bit - disclosed) < 0.03
+    assert np.average(found.surprises[age < 30]) > 3  # she learns nothing about the shuffled people
 
 
-@pytest.mark.parametrize("forest", [False, FOREST])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_no_alarm_where_everybody_is_shuffled(forest, seed):
+def test_no_alarm_where_everybody_is_shuffled(seed):
     *cells, features, _ = file_of_people(lambda age: age >= 0, seed=seed)
-    found = gated_truth(*cells, features, forest=forest)
+    found = gated_truth(*cells, features)
     assert found.below_half_bit == 0.0
     assert found.gain < 0.02
 
 
-@pytest.mark.parametrize("forest", [False, FOREST])
-def test_no_alarm_where_a_random_half_is_shuffled(forest):
+def test_no_alarm_where_a_random_half_is_shuffled():
     coin = np.random.default_rng(9).random(3000) < 0.5
     *cells, features, _ = file_of_people(lambda age: coin)
-    found, one = gated_truth(*cells, features, forest=forest), hold_against_truth(*cells)
+    found, one = gated_truth(*cells, features), hold_against_truth(*cells)
     assert found.below_half_bit <= one.below_half_bit + 0.01
     assert found.surprise == pytest.approx(one.surprise, abs=0.06)
 
 
-@pytest.mark.parametrize("forest", [False, FOREST])
-def test_nobodys_own_truth_decides_how_far_she_is_believed(forest):
+def test_a_persons_trust_does_not_depend_on_her_own_value():
     *cells, features, age = file_of_people(lambda age: age < 30, people=1500)
     belief, prior = cells[0], cells[1]
     who = int(np.flatnonzero((age >= 30) & (belief == 1))[0])
     trusts = []
     for told in (1.0, 0.0):
         belief[who] = told
-        left = 2 ** -gated_truth(*cells, features, forest=forest).surprises[who]
+        left = 2 ** -gated_truth(*cells, features).surprises[who]
         trusts.append((left - prior[who]) / (told - prior[who]))
     assert trusts[0] == pytest.approx(trusts[1], abs=1e-9)
 
@@ -97,20 +79,14 @@ def test_nobodys_own_truth_decides_how_far_she_is_believed(forest):
 def test_counts_are_people_and_seeds_repeat():
     *cells, features, _ = file_of_people(lambda age: age < 30)
     cells[2] = np.full(len(cells[0]), 2.0)
-    first, second = (gated_truth(*cells, features, seed=4, forest=False) for _ in range(2))
+    first, second = (gated_truth(*cells, features, seed=4) for _ in range(2))
     assert first.surprise == second.surprise
-    assert (
-        first.certain_right
-        == 2 * gated_truth(*cells[:2], np.ones(3000), cells[3], features, forest=False).certain_right
-    )
+    assert first.certain_right == 2 * gated_truth(*cells[:2], np.ones(3000), cells[3], features).certain_right
     assert len(first.surprises) == 3000
 
 
-def test_without_features_or_scikit_learn(monkeypatch):
+def test_without_features_there_is_one_trust():
     *cells, features, _ = file_of_people(lambda age: age < 30, people=400)
     assert gated_truth(*cells, np.empty((400, 0))).trust == hold_against_truth(*cells).trust
-    monkeypatch.setattr(forests, "installed", lambda: False)
-    with pytest.raises(InputError, match="scikit-learn"):
-        gated_truth(*cells, features, forest=True)
     with pytest.raises(InputError, match="row for each"):
         gated_truth(*cells, features[:3])

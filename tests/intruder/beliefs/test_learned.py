@@ -1,10 +1,11 @@
-"""The learned intruder: EM against plain loops, nothing learnt from the record itself, and the truth as the judge."""
+"""The learned intruder: EM against plain loops, nothing learnt from the record itself, lower surprise at true
+values."""
 
 import numpy as np
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import forest_choice, forests, learned
+from equivoc.intruder.beliefs import learned
 from equivoc.intruder.beliefs.class_chain import ClassChain
 from equivoc.intruder.beliefs.held_out import HeldOutFile, Settings
 from equivoc.intruder.beliefs.learned import learn
@@ -144,7 +145,7 @@ def test_people_of_whom_nothing_is_released_get_a_prior_and_teach_nothing():
     with_blanks = found[1].posteriors[found[1].row_of]
     np.testing.assert_allclose(with_blanks[:1000], found[0].posteriors[found[0].row_of], rtol=1e-9)
     unseen = -np.log2(with_blanks[np.arange(1000, 2000), true[1000:]]).mean()
-    assert unseen < np.log2(VALUES) - 0.8  # of strangers she knows as much as their keys tell
+    assert unseen < np.log2(VALUES) - 0.8  # about people without a record she knows only what their keys tell
 
 
 def test_averaging_over_a_class_is_a_weighted_mean():
@@ -155,8 +156,8 @@ def test_averaging_over_a_class_is_a_weighted_mean():
     np.testing.assert_allclose(found.averaged(link), expected, atol=1e-12)
 
 
-def test_values_help_to_tell_who_is_who():
-    """Keys are changed as well: weighing the linkage by the values, without the record itself, leaves less surprise."""
+def test_values_improve_the_linkage():
+    """With changed keys, weighting the linkage by the values (without the record itself) lowers the surprise."""
     keys, true, _ = people(1500, dependent=True)
     rng = np.random.default_rng(11)
     sizes = np.array([4, 3, 5])
@@ -193,10 +194,7 @@ def test_values_help_to_tell_who_is_who():
     assert weighted[target, record] == pytest.approx(link[target, record] * ratio)
 
 
-def test_a_forest_learns_too(monkeypatch):
-    pytest.importorskip("sklearn")
-    monkeypatch.setattr(forest_choice, "LEAVES", (10,))
-    monkeypatch.setattr(forests, "TREES", 20)
+def test_a_forest_learns_too():
     keys, true, symbols = people(600, dependent=True)
     prior = np.bincount(true, minlength=VALUES) / len(true)
     found = learn(keys, symbols, masked(0.6), prior, models=("forest",))
@@ -204,15 +202,6 @@ def test_a_forest_learns_too(monkeypatch):
     alone /= alone.sum(axis=1, keepdims=True)
     assert found.settings.model == "forest"
     assert surprise(found, true) < float(-np.log2(alone[np.arange(len(true)), true]).mean()) - 0.25
-
-
-def test_without_scikit_learn_there_is_no_forest_but_a_chain(monkeypatch):
-    monkeypatch.setattr(forests, "installed", lambda: False)
-    keys, _, symbols = people(300, dependent=True)
-    found = learn(keys, symbols, masked(0.6), np.full(VALUES, 1 / VALUES))
-    assert {each.model for each in found.candidates} == {"prior", "chain"}
-    with pytest.raises(InputError, match="scikit-learn"):
-        forests.out_of_sample(keys, masked(0.6)[symbols], keys, leaf=3, seed=0)
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):

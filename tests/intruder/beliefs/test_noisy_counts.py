@@ -120,7 +120,7 @@ def test_beliefs_are_calibrated():
         assert abs(true[band].mean() - found[band].mean()) < 4 * error
 
 
-def test_what_makes_no_sense_is_refused():
+def test_invalid_arguments_are_rejected():
     with pytest.raises(InputError, match="alpha"):
         expected_counts([1], [1.0], [0, 1], [1], alpha=1.0)
     with pytest.raises(InputError, match="prior allows none"):

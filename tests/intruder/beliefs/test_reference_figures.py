@@ -13,6 +13,8 @@ from equivoc.intruder.channel.inversion import channel
 from equivoc.intruder.linkage.coded_file import CodedFile
 from equivoc.techniques.noise_addition import NoiseAddition
 from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.sampling import Sampling
+from equivoc.techniques.swapping.swapping import Swapping
 
 PEOPLE = shipped("cps_hourly_workers")
 NAMES = list(PEOPLE.keys)
@@ -84,3 +86,30 @@ def test_pram_of_the_value_informed_and_learned_by_a_chain(known, informed, at_m
     assert surprise(member @ alone / sizes[:, None], which) == pytest.approx(informed, abs=5e-4)
     found = learn(KEYS[:, known], symbols, likelihood, PRIOR, models=("chain",))
     assert surprise(found.averaged(member), which) < at_most
+
+
+@pytest.mark.parametrize(
+    ("technique", "three", "all_keys"),
+    [
+        (Sampling(fraction=0.5), 3.111, 2.031),
+        (PRAM(keep=0.5, on="confidential"), 3.367, 2.591),
+        (Swapping(rate=0.3), 2.927, 1.910),
+    ],
+)
+def test_what_a_forest_learns(technique, three, all_keys):
+    """Records with all keys, averaged over the classes; other draws differ by 0.02 to 0.04 bit."""
+    release = technique.release(PEOPLE, 0)
+    if isinstance(technique, Sampling):
+        likelihood = np.vstack([np.eye(46), np.ones(46)])
+        symbols = np.full(len(TRUE), 46)
+        symbols[release.origins] = TRUE[release.origins]
+    else:
+        likelihood = release.confidential.channel.with_prior(PRIOR).dense() / PRIOR
+        symbols = np.asarray(release.confidential.codes, dtype=np.int64)
+    found = learn(KEYS, symbols, likelihood, PRIOR)
+    assert found.settings.model == "forest"
+    for known, expected in ((THREE, three), (ALL, all_keys)):
+        _, which, sizes = classes_of(known)
+        member = np.zeros((len(sizes), len(TRUE)))
+        member[which, np.arange(len(TRUE))] = 1.0
+        assert surprise(found.averaged(member), which) == pytest.approx(expected, abs=0.05)

@@ -148,7 +148,7 @@ def test_no_keys_and_keys_left_out():
     np.testing.assert_allclose(second.linkage, [[0, 1], [1, 0], [0, 1]], atol=1e-12)
 
 
-def test_what_cannot_be_is_refused(monkeypatch):
+def test_impossible_input_is_rejected(monkeypatch):
     released = CodedFile([[0], [0]], [Unchanged(2)], confidential=[0, 1], confidential_size=2)
     with pytest.raises(InputError, match="cannot have been made"):
         register_linkage([[1]], [2], released, known=[0])

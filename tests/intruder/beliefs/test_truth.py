@@ -86,6 +86,6 @@ def test_the_quantile_of_a_single_number():
         ([0.5], [0.5, 0.5], [1], [1]),
     ],
 )
-def test_what_makes_no_sense_is_refused(cells):
+def test_invalid_arguments_are_rejected(cells):
     with pytest.raises(InputError):
         hold_against_truth(*cells)

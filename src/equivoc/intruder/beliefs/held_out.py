@@ -13,7 +13,7 @@ from equivoc.intruder.beliefs.class_chain import ClassChain, telling
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 FOLDS = 5
-WORTH = 1e-5
+WORTH = 1e-4
 """Bits per record: a smaller gain counts as 0."""
 
 

@@ -17,6 +17,8 @@ from equivoc.models.of_file.likeness_measures import likeness_measures
 from equivoc.models.of_file.presence_bounds import delta_presence
 from equivoc.models.of_file.suda_scores import suda
 from equivoc.models.of_file.survey_risk import individual_risk
+from equivoc.models.of_population.estimate import checked_fraction
+from equivoc.models.of_population.population_measures import uniqueness_measures
 from equivoc.models.phrases import listed, part
 from equivoc.number_format import figure
 
@@ -28,9 +30,15 @@ FEW_KEYS = 2
 """A record that is unique on at most this many keys is a special unique."""
 
 
-def file_measures(people: Microdata, classes: Classes) -> list[Measure]:
-    """k, l, t, α, β, δ, identification risks and SUDA of the file of these people."""
-    return [*_first(people, classes), *_special(people, classes)]
+def file_measures(people: Microdata, classes: Classes, *, fraction: float | None = None) -> list[Measure]:
+    """k, l, t, α, β, δ, identification risks and SUDA of the file of these people.
+
+    Of a sample, a ``fraction`` of the population, also the population's uniques; by default it is the survey weights'.
+    """
+    if fraction is None and people.weights is not None and people.weights.sum() >= len(people):
+        fraction = checked_fraction(people, None)
+    sampled = [] if fraction is None else uniqueness_measures(classes, fraction)
+    return [*_first(people, classes), *sampled, *_special(people, classes)]
 
 
 def compared_measures(people: Microdata, classes: Classes) -> list[Measure]:

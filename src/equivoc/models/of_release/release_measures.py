@@ -14,10 +14,12 @@ from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.measure import Measure
 from equivoc.models.of_file.file_measures import class_size, file_measures, outsiders
+from equivoc.models.of_population.population_measures import uniqueness_measures
 from equivoc.models.of_release.released_table import Crossing, ReleasedTable, crossing, table_if_any
 from equivoc.models.of_release.skinner_elliot_theta import theta_of
 from equivoc.models.of_release.spruill_share import NORMS, neighbourhood
 from equivoc.models.of_release.truta_risk import identified
+from equivoc.models.of_synthetic.attack_measures import attack_measures
 from equivoc.models.phrases import part
 from equivoc.number_format import figure
 
@@ -25,8 +27,13 @@ MOST_LINKED = 200_000
 """With more released records than this, Spruill's share is left out; call `spruill` for it."""
 
 
-def release_measures(people: Microdata, release: Release, classes: Classes) -> list[Measure]:
-    """The measures of the released table and of both files; none if no table with these keys was released."""
+def release_measures(
+    people: Microdata, release: Release, classes: Classes, *, control: Microdata | None = None
+) -> list[Measure]:
+    """The measures of the released table and of both files; none if no table with these keys was released.
+
+    With a ``control`` group also the attacks that it judges.
+    """
     table = table_if_any(people, release)
     if table is None or not set(classes.known) <= table.columns.keys():
         return []
@@ -35,6 +42,7 @@ def release_measures(people: Microdata, release: Release, classes: Classes) -> l
         *_released(table, classes, crossed),
         *_matches(crossed, len(people)),
         *_linked(table, classes),
+        *([] if control is None else attack_measures(table, control, classes.known)),
     ]
 
 
@@ -50,6 +58,8 @@ def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list
     rows = file_measures(released, own)
     if table.rows < len(people) and (crossed.released <= crossed.original).all():
         rows += outsiders(released, own, people)
+        true = int(np.count_nonzero(crossed.original == 1))
+        rows += uniqueness_measures(own, table.rows / len(people), true=true)
     return rows
 
 

@@ -17,8 +17,14 @@ from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
+from equivoc.number_format import exact
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
-from equivoc.techniques.technique import Randomness, Technique
+from equivoc.techniques.differential_privacy.known_class_sizes import (
+    LIKE_PRIORS,
+    MOST_EXACT_CELLS,
+    expected_values,
+)
+from equivoc.techniques.technique import Randomness, Technique, in_words, knows_shares
 
 MOST_CELLS = 20_000_000
 """Cells of the table; each takes some 16 bytes, and OpenDP a hundred thousand of them a second."""
@@ -79,7 +85,16 @@ class NoisyTable(Technique):
         counts = np.bincount(cell * shape[-1] + people.codes, minlength=cells)
         noisy = with_noise(counts.astype(np.int64), scale=1 / self.epsilon, rng=rng)
         promised = people.domain_given and (self.levels == "public" or not people.keys)
-        return NoisyCounts(people, noisy.reshape(shape), self.epsilon, promised)
+        counted = noisy.reshape(shape)
+        return NoisyCounts(people, counted, self.epsilon, promised, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        return (
+            f"She knows that the count of every cell of {in_words((*people.keys, people.confidential))} has two-sided "
+            f"geometric noise of scale 1/ε, with ε = {exact(self.epsilon)}. Two tables are neighbours, for the privacy "
+            f"budget, if one person is added or removed; to change one person's value costs 2ε."
+            f"{knows_shares(people, people.keys)}"
+        )
 
 
 def expected_counts(epsilon: float, most: int) -> Floats:
@@ -119,13 +134,25 @@ class NoisyCounts(Release):
         return 2 * self.epsilon if self.promised else None
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
-        if self.promised:
-            return []
-        return [
+        notes = [] if self.promised else [self._no_promise]
+        classes = self.people.classes(known)
+        levels = (len(self.people.levels(key)) for key in self.people.keys if key not in classes.known)
+        cells = len(classes) * len(self.people.values) * prod(levels)
+        if cells > MOST_EXACT_CELLS:
+            notes.append(
+                f"With these keys known there are {cells:,} cells to work out, more than {MOST_EXACT_CELLS:,}: for the "
+                f"intruder who knows each class's size, cells whose priors differ by less than {LIKE_PRIORS:.0%} are "
+                "worked out together."
+            )
+        return notes
+
+    @property
+    def _no_promise(self) -> str:
+        return (
             "No differential privacy is promised: the cells of the table were taken from the data, so which of them "
             "there are depends on who is in it. State the domain when reading the people (domain=…), and, if the keys' "
             'levels are known whoever is in the file, levels="public".'
-        ]
+        )
 
     @cached_property
     def table(self) -> Any:
@@ -151,3 +178,25 @@ class NoisyCounts(Release):
         place = tuple(classes.key_codes[:, classes.known.index(key)] for key in left)
         weights = matching[place] if place else matching[None, :]
         return Posteriors(classes, self.people.attribute, weights, None)
+
+    def informed_of_classes(self, classes: Classes, prior: Floats) -> Posteriors:
+        """Exact Bayes for someone who knows ε, the size N of each class, the ``prior`` and the keys' distributions.
+
+        Each of the N people is in a cell of the class, unknown keys × value, with the product of the unknown keys'
+        shares and the prior of the value beforehand. With y the noisy and t the true counts of these cells,
+        ``P(t) ∝ Π prior^t/t! · α^|y − t|`` over all t that sum to N, and ``p(d) = Σ E[t] / N`` over the cells of d.
+        Large tables are worked out nearly so: see `known_class_sizes`.
+        """
+        keys, shape = self.people.keys, self.counts.shape
+        known = [keys.index(key) for key in classes.known]
+        unknown = [axis for axis in range(len(keys)) if axis not in known]
+        combinations = np.ones(1)
+        for axis in unknown:
+            shares = np.bincount(self.people.key_codes(keys[axis]), minlength=shape[axis]) / len(self.people)
+            combinations = np.outer(combinations, shares).ravel()
+        counts = self.counts.transpose(*known, *unknown, len(keys))
+        counts = counts.reshape(*(shape[axis] for axis in known), len(combinations), shape[-1])
+        of_class = counts[tuple(classes.key_codes.T)] if known else counts[None]
+        weights = combinations[:, None] * prior
+        found = expected_values(of_class, weights, classes.sizes, epsilon=self.epsilon)
+        return Posteriors(classes, self.people.attribute, found, None)

@@ -1,4 +1,4 @@
-"""The compiled cuts of Mondrian; `mondrian` explains them."""
+"""Mondrian's cuts, compiled; mondrian.py describes the method."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ Ints = npt.NDArray[np.signedinteger[Any]]
 def halving_cut(
     rows: Ints, sizes: Ints, first: int, past: int, key: int, low: int, high: int, total: int, counts: Ints
 ) -> tuple[int, int]:
-    """The level after which a cut comes nearest to halving rows first … past − 1, and how many lie up to it.
+    """The level after which a cut comes nearest to halving rows first … past − 1, and the number of records up to it.
 
-    Of two cuts that come as near the lower one is taken. `counts` is all zero on entry and on return.
+    Of two equally good cuts, the lower one is taken. `counts` is all zero on entry and on return.
     """
     nearest = total + 1
     best = below = left = 0
@@ -29,7 +29,7 @@ def halving_cut(
                 nearest, best, left = away, level, below
         counts[: high - low + 1] = 0
         return best, left
-    # Few rows far apart: sorting them costs less than walking over all levels between.
+    # Few rows over a wide range of levels: sorting them is faster than visiting every level.
     order = np.argsort(rows[first:past, key])
     for i in range(past - first - 1):
         below += sizes[first + order[i]]
@@ -42,7 +42,7 @@ def halving_cut(
 
 @njit(cache=True, nogil=True)
 def cut_apart(rows: Ints, sizes: Ints, order: Ints, first: int, past: int, key: int, level: int) -> int:
-    """Move the rows up to the level before the others; where the others begin."""
+    """Move the rows up to the level before the others; returns where the others begin."""
     last = past - 1
     while first <= last:
         if rows[first, key] <= level:
@@ -58,9 +58,10 @@ def cut_apart(rows: Ints, sizes: Ints, order: Ints, first: int, past: int, key: 
 
 @njit(cache=True, nogil=True)
 def mondrian(rows: Ints, sizes: Ints, levels: Ints, k: int, part_of: Ints, lows: Ints, highs: Ints) -> int:
-    """Fill part_of with the part of each row, lows and highs (parts × keys) with its bounds; how many parts there are.
+    """Fill part_of with the part of each row, lows and highs (parts × keys) with its bounds; returns the number of
+    parts.
 
-    A row stands for `sizes` records; `levels` says how many levels each key has. Rows and sizes are reordered.
+    A row represents `sizes` records; `levels` is the number of levels of each key. Rows and sizes are reordered.
     """
     number, keys = rows.shape
     order = np.arange(number)
@@ -89,7 +90,7 @@ def mondrian(rows: Ints, sizes: Ints, levels: Ints, k: int, part_of: Ints, lows:
             for key in range(keys):
                 if tried[key] or high[key] == low[key]:
                     continue
-                # Spans are shares of the levels less one; whole numbers compare without rounding.
+                # A key's span is (high − low)/(levels − 1); cross-multiplied, to compare whole numbers exactly.
                 if widest < 0 or (high[key] - low[key]) * (levels[widest] - 1) > (
                     high[widest] - low[widest]
                 ) * (levels[key] - 1):

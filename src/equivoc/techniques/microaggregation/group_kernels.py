@@ -1,4 +1,4 @@
-"""Groups of at least k records with a small loss: the compiled loops."""
+"""Groups of at least ``size`` records with a small sum of squares. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 
@@ -12,16 +12,16 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 BLOCK = 512
-"""Distances worked out at a time: one block stays in the first-level cache."""
+"""Distances computed at a time: one block fits in the first-level cache."""
 
 
 @njit(cache=True, nogil=True)
 def shortest_path(ascending: Floats, size: int) -> Codes:
-    """The size of each group, from the least value up, of the partition with the least sum of squares.
+    """The sizes of the groups, in ascending order of values, of the partition with the smallest sum of squares.
 
-    Hansen and Mukherjee (2003): an optimal group holds neighbours, size to 2·size − 1 of them; the partition is a
-    shortest path over the n + 1 places between values. A group's loss grows value by value (Welford), which neither
-    overflows nor cancels.
+    Hansen and Mukherjee (2003): an optimal group consists of size to 2·size − 1 neighbouring values; the best partition
+    is a shortest path over the n + 1 positions between values. A group's sum of squares is updated value by value
+    (Welford), which avoids overflow and cancellation.
     """
     n = len(ascending)
     loss = np.full(n + 1, np.inf)
@@ -55,7 +55,7 @@ def shortest_path(ascending: Floats, size: int) -> Codes:
 def _distances(
     columns: Floats, weights: Floats, to: Floats, begin: int, end: int, out: Floats
 ) -> tuple[float, float]:
-    """Weighted squared distances of records begin … end − 1 to a point, and the least and greatest of them."""
+    """Weighted squared distances of records begin … end − 1 to a point, and the smallest and largest of them."""
     apart = out[begin:end]
     for i in range(len(apart)):
         apart[i] = 0.0
@@ -73,7 +73,7 @@ def _distances(
 
 @njit(cache=True, nogil=True)
 def _farthest(columns: Floats, weights: Floats, left: int, to: Floats, ids: Codes, out: Floats) -> int:
-    """Where the record farthest from a point stands; of equals, the one with the lowest id."""
+    """The position of the record farthest from a point; of several, the one with the lowest id."""
     best, at = -1.0, -1
     for begin in range(0, left, BLOCK):
         end = min(begin + BLOCK, left)
@@ -89,7 +89,7 @@ def _farthest(columns: Floats, weights: Floats, left: int, to: Floats, ids: Code
 def _nearest(
     columns: Floats, weights: Floats, left: int, to: Floats, ids: Codes, out: Floats, found: Codes
 ) -> None:
-    """Fill ``found`` with where the records nearest to a point stand; of equals, those with the lowest ids."""
+    """Fill ``found`` with the positions of the records nearest to a point; of several, those with the lowest ids."""
     size, have = len(found), 0
     worst = np.inf
     for begin in range(0, left, BLOCK):
@@ -116,7 +116,7 @@ def _nearest(
 def _take(
     columns: Floats, left: int, ids: Codes, sums: Floats, found: Codes, group: Codes, number: int
 ) -> int:
-    """Put the found records into a group and close the gaps with the last ones; how many are left."""
+    """Put the found records into a group and fill their positions with the last records; returns how many are left."""
     places = np.sort(found)
     for k in range(len(places) - 1, -1, -1):
         place = places[k]
@@ -131,12 +131,12 @@ def _take(
 
 @njit(cache=True, nogil=True)
 def mdav(columns: Floats, weights: Floats, size: int) -> Codes:
-    """The group of each record by MDAV-generic (Domingo-Ferrer and Torra, 2005); ``columns`` is used up.
+    """The group of each record by MDAV-generic (Domingo-Ferrer and Torra, 2005); ``columns`` is overwritten.
 
-    While at least 3·size records are left: the record farthest from their centroid and its size − 1 nearest are a
-    group, then the record farthest from that one and its nearest. 2·size or more that are left then: one group around
-    the record farthest from the centroid, and the rest. Fewer: one group. Whole numbers in ``columns`` keep the
-    centroid's sums exact.
+    While at least 3·size records are left, the record farthest from their centroid forms a group with its size − 1
+    nearest records, and so does the record farthest from that one. If 2·size or more are left then, the record farthest
+    from the centroid forms one more group; the remaining records form the last. If ``columns`` has whole numbers, the
+    centroid's sums are exact.
     """
     dimensions, left = columns.shape
     group = np.zeros(left, dtype=np.int64)

@@ -23,10 +23,19 @@ from equivoc.techniques.microaggregation.order_intruder import (
     in_reach,
 )
 from equivoc.techniques.microaggregation.sum_intruder import GroupSums, check_sums
-from equivoc.techniques.technique import Randomness, Technique, check_numbers, checked_columns, columns_of
+from equivoc.techniques.technique import (
+    Randomness,
+    Technique,
+    check_numbers,
+    checked_columns,
+    columns_of,
+    in_words,
+    knows_shares,
+)
 
 _METHODS = ("optimal", "mdav", "fast")
 _INTRUDERS = ("sum", "order")
+_NO_OVERLAP = " She knows that no two groups overlap."
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,8 @@ class Microaggregation(Technique):
       by far for one column.
     - ``intruder="order"`` also knows that groups do not overlap, which they never do for one column and "optimal": in
       the order of the means, nobody is above a member of the next group. She does not use that the groups are the best.
+    - None leaves it to the assessment: the release has "sum" as ``confidential.channel``, and "order", where it applies
+      and takes seconds, as ``confidential.informed``. Both take a prior.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 30, 10, 40, 30]}), confidential="pay")
@@ -66,7 +77,8 @@ class Microaggregation(Technique):
     """The fewest records in a group: 1 (which changes nothing) or more. More is safer."""
     on: str | tuple[str, ...] = "confidential"
     method: str | None = None
-    intruder: str = "sum"
+    intruder: str | None = None
+    """One particular intruder, "sum" or "order"; None: the assessment says."""
 
     def __post_init__(self) -> None:
         if not is_whole(self.size) or self.size < 1:
@@ -75,7 +87,8 @@ class Microaggregation(Technique):
             )
         if self.method is not None:
             check_choice("microaggregation: method", self.method, _METHODS)
-        check_choice("microaggregation: intruder", self.intruder, _INTRUDERS)
+        if self.intruder is not None:
+            check_choice("microaggregation: intruder", self.intruder, _INTRUDERS)
         object.__setattr__(self, "on", checked_columns("microaggregation", self.on))
         if self.intruder == "order" and self.method in ("mdav", "fast"):
             raise InputError(
@@ -119,7 +132,23 @@ class Microaggregation(Technique):
                     ordered=len(names) == 1 and self.method in (None, "optimal"),
                 )
         confidential = columns.pop(people.confidential)
-        return AveragedFile(people, columns, confidential, group)
+        told = self.mechanism(people)
+        if confidential.informed is not None:
+            told += _NO_OVERLAP
+        return AveragedFile(
+            people, columns, confidential, group, fixed=self.intruder is not None, mechanism=told
+        )
+
+    def mechanism(self, people: Microdata) -> str:
+        columns = columns_of(self.name, people, self.on)
+        used = " All originals that fit are equally likely." if self.intruder else ""
+        keys = knows_shares(people, columns)
+        if keys and not self.intruder:
+            keys = f"{keys[:-1]}, and how far values lie from their group's mean on average."
+        return (
+            f"She knows which records form a group, of {self.size} or more, and the sum of each group's "
+            f"{in_words(columns)}.{_NO_OVERLAP if self.intruder == 'order' else ''}{used}{keys}"
+        )
 
     def _groups(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         method = self.method or ("optimal" if positions.shape[1] == 1 else "mdav")
@@ -159,7 +188,7 @@ class Microaggregation(Technique):
         if key:
             near = near_the_mean(grid, positions, sums / sizes, sizes * groups)
             return ReleasedColumn(codes, means, channel.dense(), likelihood=near)
-        stronger = channel is not in_order and ordered and in_reach(grid, sizes, sums, groups)
+        stronger = self.intruder is None and ordered and in_reach(grid, sizes, sums, groups)
         return ReleasedColumn(codes, means, channel, informed=in_order if stronger else None)
 
 

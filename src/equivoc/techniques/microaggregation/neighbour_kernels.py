@@ -1,4 +1,4 @@
-"""Nearest neighbours among records that become fewer: a k-d tree whose boxes shrink, compiled."""
+"""Nearest neighbours among the records that are in no group yet: a k-d tree whose boxes shrink. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
@@ -11,14 +11,15 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 LEAF = 16
-"""Records in a leaf, at most."""
+"""The most records in a leaf."""
 
 
 @njit(cache=True, nogil=True)
 def _tree(points: Floats) -> tuple[Codes, Codes, Floats, Floats]:
-    """Record numbers in the order of the leaves, where each node's begin (node i's children are 2i and 2i + 1), boxes.
+    """Record numbers in the order of the leaves, the range of each node in them, and the lower and upper corners of the
+    nodes' boxes.
 
-    A node is halved at the median of the attribute in which it is widest.
+    Node i has the children 2i and 2i + 1: it is halved at the median of the attribute in which it is widest.
     """
     n, dimensions = points.shape
     leaves = 1
@@ -48,7 +49,7 @@ def _tree(points: Floats) -> tuple[Codes, Codes, Floats, Floats]:
 
 @njit(cache=True, nogil=True)
 def _to_box(point: Floats, low: Floats, high: Floats) -> float:
-    """The squared distance from a point to a box; infinite where the box holds nothing any more."""
+    """The squared distance from a point to a box; infinite if the box is empty."""
     total = 0.0
     for c in range(len(point)):
         apart = max(low[c] - point[c], point[c] - high[c], 0.0)
@@ -68,7 +69,7 @@ def _nearest(
     apart: Floats,
     waiting: Codes,
 ) -> None:
-    """Fill ``found`` with the records in no group that are nearest to a point, ``apart`` with squared distances."""
+    """Fill ``found`` with the nearest records in no group to a point, and ``apart`` with their squared distances."""
     leaves = len(spans) // 2
     apart[:] = np.inf
     last = len(found) - 1
@@ -82,7 +83,7 @@ def _nearest(
             one, other = 2 * node, 2 * node + 1
             if _to_box(point, low[one], high[one]) < _to_box(point, low[other], high[other]):
                 one, other = other, one
-            waiting[count], waiting[count + 1] = one, other  # the nearer one is looked at first
+            waiting[count], waiting[count + 1] = one, other  # the nearer child is searched first
             count += 2
             continue
         for i in range(spans[node, 0], spans[node, 1]):
@@ -102,7 +103,7 @@ def _nearest(
 
 @njit(cache=True, nogil=True)
 def _shrink(points: Floats, node: int, spans: Codes, low: Floats, high: Floats, group: Codes) -> None:
-    """Draw a leaf's box, and those above it, around the records that are in no group yet."""
+    """Shrink the box of a leaf, and the boxes of its ancestors, to the records that are in no group yet."""
     for c in range(points.shape[1]):
         least, greatest = np.inf, -np.inf
         for i in range(spans[node, 0], spans[node, 1]):
@@ -122,13 +123,14 @@ def _shrink(points: Floats, node: int, spans: Codes, low: Floats, high: Floats, 
 
 @njit(cache=True, nogil=True)
 def groups_from_outside(points: Floats, outermost_first: Codes, size: int) -> Codes:
-    """The group of each record (records × attributes): the outermost one left with its nearest, until few are left.
+    """The group of each row of ``points`` (records × attributes): the outermost record in no group forms a group with
+    its nearest neighbours; this is repeated until fewer than 2·size are left, which form the last group.
 
     ``size`` is at least 2.
     """
     order, spans, low, high = _tree(points)
     left, leaves = len(points), len(spans) // 2
-    points = points[order]  # a leaf's records side by side
+    points = points[order]  # records of one leaf are adjacent
     place_of = np.empty(left, dtype=np.int64)
     place_of[order] = np.arange(left)
     leaf_of = np.empty(left, dtype=np.int64)

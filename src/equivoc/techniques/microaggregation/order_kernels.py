@@ -1,4 +1,5 @@
-"""Groups that do not overlap, from the lowest to the highest: the compiled loops, on logarithms throughout."""
+"""Members' values in groups that do not overlap, from the lowest to the highest group. Compiled; all weights are
+logarithms."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 
@@ -12,19 +13,19 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 NEGLIGIBLE = -60.0
-"""The logarithm of a share of a sum that float64 cannot hold, nor a million of them."""
+"""Terms whose logarithm is this far below the largest are left out: a million of them would not change a float64."""
 
 
 @njit(cache=True, nogil=True)
 def _add(one: float, other: float) -> float:
-    """The logarithm of the sum of two numbers given by theirs: only positive terms, so nothing cancels."""
+    """log(a + b) from log a and log b; both are positive, so there is no cancellation."""
     high, low = max(one, other), min(one, other)
     return high if low == -np.inf else high + np.log1p(np.exp(low - high))
 
 
 @njit(cache=True, nogil=True)
 def _log_shares(most: int) -> Floats:
-    """log 1/k! for k = 0 … most. Counts divided by factorials multiply without binomials."""
+    """log 1/k! for k = 0 … most. If counts are divided by factorials, products need no binomial coefficients."""
     shares = np.zeros(most + 1)
     for k in range(1, most + 1):
         shares[k] = shares[k - 1] - np.log(k)
@@ -33,11 +34,11 @@ def _log_shares(most: int) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _begun(steps: Codes, logs: Floats, start: Floats, size: int, total: int, shares: Floats) -> Floats:
-    """``[i, c, t]``: the weight of all ways in which c members have the first i levels and add up to t, over c!.
+    """``[i, c, t]``: the total weight of all assignments of the first i levels to c members with sum t, divided by c!.
 
-    Whoever has the outermost level of them brings its weight ``start`` in. ``steps`` are the levels, going up or down,
-    ``logs`` the logarithms of their priors, by which each member who has a level is weighted.
-    What the other members cannot complete to ``total`` with the levels that follow is left out.
+    The weight of an assignment is the product of the members' priors and the weight ``start`` of its outermost level.
+    ``steps`` are the levels, ascending or descending, ``logs`` the logarithms of their priors.
+    Sums t that the other members cannot complete to ``total`` with the remaining levels are left out.
     """
     table = np.full((len(steps), size, total + 1), -np.inf)
     for i in range(len(steps) - 1):
@@ -66,7 +67,7 @@ def _begun(steps: Codes, logs: Floats, start: Floats, size: int, total: int, sha
 def _ended(
     steps: Codes, logs: Floats, start: Floats, size: int, total: int, shares: Floats, begun: Floats
 ) -> Floats:
-    """The weight of all ways to complete the group at each level, relative to the greatest."""
+    """For each level, the weight of all complete groups that end at it, relative to the greatest."""
     ends = np.full(len(steps), -np.inf)
     for i in range(len(steps)):
         if total == size * steps[i]:
@@ -83,7 +84,7 @@ def _ended(
 
 @njit(cache=True, nogil=True)
 def _product(lower: Floats, upper: Floats, total: int) -> float:
-    """The weight of all ways in which two parts add up to a total."""
+    """The weight of all pairs of a lower and an upper part whose sums add up to ``total``."""
     peak = -np.inf
     for t in range(total + 1):
         peak = max(peak, lower[t] + upper[total - t])
@@ -109,10 +110,10 @@ def _members(
     least: Floats,
     most: Floats,
 ) -> Floats:
-    """P(a member has each level): the expected number of members there, by its share in all levels' numbers.
+    """P(a member has each level): the expected number of members at each level, normalised.
 
-    ``below`` and ``above`` are tables of those who have lower and higher levels, the latter counted from the top;
-    ``least`` and ``most`` are the weights of a level as the group's least and greatest.
+    ``below`` and ``above`` are the tables (`_begun`) of members with lower and higher levels, the latter from the top
+    down; ``least`` and ``most`` are the weights of a level as the group's smallest and largest.
     """
     levels = len(steps)
     found = np.full(levels, -np.inf)
@@ -142,7 +143,7 @@ def _members(
 
 @njit(cache=True, nogil=True)
 def _accumulated(ends: Floats, offset: int, begin: int, count: int) -> Floats:
-    """For each of ``count`` levels from ``begin`` on, the weight of the ``ends`` up to it; they start at ``offset``."""
+    """For each of ``count`` levels from ``begin`` on, the sum of ``ends`` (from level ``offset`` on) up to it."""
     sums = np.empty(count)
     whole = -np.inf
     done = 0
@@ -158,11 +159,10 @@ def _accumulated(ends: Floats, offset: int, begin: int, count: int) -> Floats:
 def members_in_order(
     positions: Codes, log_prior: Floats, sizes: Codes, sums: Codes, begin: Codes, end: Codes
 ) -> Floats:
-    """P(a member of each group has each level), groups × levels, when no member is above one of the next group.
+    """Groups × levels: P(a member of the group has the level), if no member is above any member of the next group.
 
-    Group j has ``sizes[j]`` members who add up to ``sums[j]``; its levels are ``begin[j]`` … ``end[j]`` − 1 at most.
-    ``log_prior`` has the logarithms (finite ones) of the prior that members are drawn from. Where no draws have these
-    sums, the result is NaN.
+    Group j has ``sizes[j]`` members with the sum ``sums[j]``; their levels are within ``begin[j]`` … ``end[j]`` − 1.
+    Members are drawn from a prior with the (finite) logarithms ``log_prior``. NaN if no draws have these sums.
     """
     groups, levels = len(sizes), len(positions)
     shares = _log_shares(sizes.max())
@@ -195,7 +195,7 @@ def members_in_order(
             steps, logs, sizes[j], total, shares, below, above, start, most
         )
         if j > 0:
-            # Counted from the top, levels go up again: the last of a group comes first.
+            # Negative numbers make the levels ascend when counted from the top.
             ends = _ended(down, logs_down, from_top, sizes[j], total, shares, above)
             most = _accumulated(ends, -end[j], -end[j - 1], end[j - 1] - begin[j - 1])[::-1].copy()
     return found

@@ -1,11 +1,11 @@
-"""Which values of keys to star so that every combination occurs k times: few of them, found greedily.
+"""A greedy choice of few key values to star (suppress) so that every combination occurs at least k times.
 
-Combinations that occur k times stay. For the others, sets T of keys to star are tried by their size: those that agree
-outside T and are k or more people together are released with T starred. Of all T of one size, the one that
-serves most people goes first. If fewer than k people are left after the last size, they join the released group with
-which this stars the fewest values: whatever they and it do not have in common.
+Combinations that occur k times are not changed. For the others, sets T of keys to star are tried in order of size:
+people who agree on all keys outside T, and are k or more, are released with T starred. Among sets of one size, the one
+that covers most people comes first. If fewer than k people remain at the end, they are joined with one released group,
+and all values in which they and the group differ are starred; the group with the fewest new stars is chosen.
 
-Only distinct combinations and their counts are looked at, so the order of records changes nothing.
+Only distinct combinations and their counts are used, so the order of records has no effect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from equivoc.intruder.linkage.linkage_walk import group
 def starred_cells(
     codes: NDArray[np.integer[Any]], sizes: NDArray[np.int64], levels: Sequence[int], *, k: int
 ) -> NDArray[np.bool_]:
-    """Combinations × keys: what to star. ``codes`` are distinct, ``sizes`` say how often each occurs, k or more in all.
+    """Combinations × keys: True where a value is starred. ``codes`` are distinct combinations, ``sizes`` their counts
+    (k or more in total).
 
     >>> starred_cells(np.array([[0, 0], [1, 0], [1, 1]]), np.array([2, 1, 1]), [2, 2], k=2)
     array([[False, False],
@@ -50,8 +51,8 @@ def _star_keys(
     levels: Sequence[int],
     k: int,
 ) -> NDArray[np.int64]:
-    """Star one choice of keys after the other, the one that serves most people first; who is still unserved."""
-    # A choice can only lose people while others are served, so an old count is a bound on the new one.
+    """Star one set of keys after the other, the one that covers most people first; returns who is not yet covered."""
+    # The number of people that a set covers can only fall as others are covered: an old count is an upper bound.
     waiting = [(-int(sizes[small].sum()), chosen) for chosen in choices] if len(small) else []
     heapify(waiting)
     while waiting:
@@ -77,7 +78,7 @@ def _join_released(
     sizes: NDArray[np.int64],
     levels: Sequence[int],
 ) -> None:
-    """Star those left over, and one released group, wherever they do not all agree."""
+    """Star all values in which the remaining people and one released group differ, in both."""
     star = np.array(levels)
     shown = np.where(stars, star, codes).astype(np.int64)
     common = np.where((codes[left] == codes[left[0]]).all(axis=0), codes[left[0]], star)

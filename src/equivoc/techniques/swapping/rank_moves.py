@@ -1,9 +1,10 @@
-"""Where rank swapping takes values, whatever the values are: learnt by swapping bare ranks many times over.
+"""The distribution of moves in rank swapping, estimated by swapping ranks many times.
 
-Which rank a record gets its value from depends on how many records there are, how many take part and how far the window
-reaches; on nothing else. It has no closed form. So ranks are swapped with a seed of our own until every row of the
-table rests on `DRAWS` draws or more. Ranks are put into blocks of 1/32 of the window, a tiny window's are single; away
-from the file's ends all blocks (even and odd ones) see the same, and share one row.
+The rank from which a record gets its value depends only on the number of records, the number that take part and the
+window. The distribution has no closed form. So ranks are swapped, with a fixed seed, until every row of the table is
+based on at least `DRAWS` draws. Ranks are grouped in blocks of 1/32 of the window (single ranks if the window is
+small). Away from the ends of the file all even blocks have the same distribution, and so have all odd blocks: each
+kind shares one row.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 DRAWS = 10_000
-"""Draws behind each row, at least: no probability of those who take part has a standard error above 0.005."""
+"""Least number of draws for each row: the standard error of a probability, given that a record takes part, is at most
+0.005."""
 _BLOCKS_IN_WINDOW = 32
 _MOST_BLOCKS = 2**15
 _SEED = 20_140
@@ -30,7 +32,7 @@ _SEED = 20_140
 
 @dataclass(frozen=True, eq=False)
 class RankMoves:
-    """For a record whose released value has a rank in a block, where its true value's rank lies."""
+    """The distribution of the true value's rank, given the block of the released value's rank."""
 
     ranks: int
     block: int
@@ -43,8 +45,9 @@ class RankMoves:
     def channel(self, counts: NDArray[np.int64]) -> Bayes:
         """P(true value | released value) in a file in which the values, in their order, occur ``counts`` times.
 
-        With the file's own distribution as the prior: the average over the ranks that share the released value, summed
-        over the ranks of each true one. The row of a value that does not occur says that it is true.
+        The prior is the file's own distribution: the result is averaged over the ranks of the released value and summed
+        over the ranks of each true value. The row of a value that does not occur has probability 1 for the value
+        itself.
         """
         from scipy.sparse import csr_array, diags_array
 
@@ -64,10 +67,10 @@ class RankMoves:
 
 @dataclass(frozen=True, eq=False)
 class RankSwapped(Likelihood):
-    """P(released value | true value) by way of the blocks of ranks: no table of all pairs of values.
+    """P(released value | true value) as a product of sparse tables over blocks of ranks, without a table of all pairs.
 
-    By Bayes' rule K(s | v) ∝ P(true value v | released value s) / N_v, N_v how many records have the value v: the
-    release has as many of each value as the original.
+    By Bayes' rule K(s | v) ∝ P(true value v | released value s) / N_v, where N_v is the number of records with the
+    value v; the release has as many of each value as the original.
     """
 
     counts: NDArray[np.int64] = field(repr=False)
@@ -75,11 +78,11 @@ class RankSwapped(Likelihood):
     stays: NDArray[np.float64] = field(repr=False)
     """Values: the probability that it is the same rank."""
     of_value: csr_array = field(repr=False)
-    """Values × blocks: in which blocks a value's ranks are."""
+    """Values × blocks: the share of the value's ranks in each block."""
     moves: csr_array = field(repr=False)
-    """Blocks × blocks: the probability that the true rank is another one there."""
+    """Blocks × blocks: the probability that the true rank is another rank, in that block."""
     of_block: csr_array = field(repr=False)
-    """Blocks × values: whose ranks a block's are."""
+    """Blocks × values: the share of the block's ranks that belong to each value."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,9 +104,10 @@ class RankSwapped(Likelihood):
 
 @lru_cache(maxsize=64)
 def rank_moves(records: int, taking_part: int, window: int) -> RankMoves:
-    """What ``window`` ranks do to a file of so many records, of whom so many (2 or more) take part.
+    """The moves in a file of ``records`` records, of whom ``taking_part`` (2 or more) are swapped within ``window``
+    ranks.
 
-    >>> moves = rank_moves(4, 4, 1)  # 1 with 2, 3 with 4: nothing is left to chance
+    >>> moves = rank_moves(4, 4, 1)  # always 1 with 2, 3 with 4
     >>> moves.channel(np.array([1, 2, 1])).dense().round(12)
     array([[0. , 1. , 0. ],
            [0.5, 0. , 0.5],
@@ -116,7 +120,7 @@ def rank_moves(records: int, taking_part: int, window: int) -> RankMoves:
     block = max(1, window // _BLOCKS_IN_WINDOW, -(-records // _MOST_BLOCKS))
     reach = window // block + 1
     blocks = -(-records // block)
-    # The start is forgotten after some four windows, the end is felt in the last one: ranks between add nothing.
+    # The lower end affects about the first four windows, the upper end only the last one: skip most ranks in between.
     spared = max(0, records - max(6 * window, 16 * block, 1024)) // (2 * block) * 2 * block
     ends = {"lowest": -(-(4 * window + 16) // block), "highest": reach + 1}
     rows, swapped = _rows(blocks, **ends), _rows(blocks - spared // block, **ends)
@@ -138,7 +142,7 @@ def rank_moves(records: int, taking_part: int, window: int) -> RankMoves:
 
 
 def _rows(blocks: int, *, lowest: int, highest: int) -> NDArray[np.int64]:
-    """The row of each block: one of its own near either end of the file, one of two, even or odd, between."""
+    """The row of each block: its own near the ends of the file; in between, one row for even and one for odd blocks."""
     own = np.arange(blocks)
     if blocks <= lowest + highest + 2:
         return own

@@ -1,4 +1,4 @@
-"""Rank swapping, compiled: once for a release, and many times over to learn where values go."""
+"""Rank swapping: one swap for a release, and repeated swaps to estimate where values move. Compiled."""
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 from __future__ import annotations
@@ -12,7 +12,7 @@ Codes = NDArray[np.int64]
 
 @njit(cache=True, nogil=True)
 def _below(state: NDArray[np.uint64], bound: int) -> int:
-    """A whole number from 0 to bound − 1; ``state`` moves on (SplitMix64: Steele, Lea and Flood, 2014)."""
+    """A random whole number from 0 to bound − 1; advances ``state`` (SplitMix64: Steele, Lea and Flood, 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -23,14 +23,14 @@ def _below(state: NDArray[np.uint64], bound: int) -> int:
 
 @njit(cache=True, nogil=True)
 def exchange(places: Codes, window: int, state: NDArray[np.uint64]) -> Codes:
-    """With whom each record exchanges its value: numbers into ``places``; its own where nobody was left in reach.
+    """The partner with whom each record swaps its value, as an index into ``places``; its own index if it has none.
 
-    ``places`` are the ranks, ascending, of the records that take part. From the lowest up, each that has not exchanged
-    yet draws one evenly from those at most ``window`` ranks above it that have not either.
+    ``places`` are the ascending ranks of the records that take part. In ascending order, each record without a partner
+    draws one uniformly from the records without a partner at most ``window`` ranks above it.
     """
     count = len(places)
     partner = np.arange(count)
-    above, taken = 0, 0  # the first out of reach; how many beyond the present one have exchanged
+    above, taken = 0, 0  # the first record beyond the window; how many after the present one have a partner
     for low in range(count):
         if partner[low] != low:
             taken -= 1
@@ -59,10 +59,10 @@ def count_moves(
     stays: NDArray[np.float64],
     moves: NDArray[np.float64],
 ) -> None:
-    """Swap ``ranks`` ranks again and again, and count for the row of each block who stayed and how far others moved.
+    """Swap ``ranks`` ranks repeatedly; for the row of each block, count unmoved records and the moves by distance.
 
-    ``taking_part`` has for each run the number of records that take part. ``moves`` has a column for each number of
-    blocks, the middle one for none.
+    ``taking_part`` has for each run the number of records that take part. ``moves`` has a column for each distance in
+    blocks, from negative to positive; the middle one is for moves within the block.
     """
     order = np.arange(ranks)
     middle = moves.shape[1] // 2

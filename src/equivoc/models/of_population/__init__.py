@@ -1,0 +1,1 @@
+"""Estimates of the population behind a sample, from the sample alone."""

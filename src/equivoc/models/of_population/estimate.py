@@ -1,0 +1,159 @@
+"""How many people are unique in the population, estimated from a sample and its sampling fraction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from equivoc.arguments import check_choice, checked_number
+from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError
+from equivoc.models.known_classes import Known, known_classes
+from equivoc.models.of_population import log_linear
+from equivoc.models.of_population.superpopulation import (
+    Fit,
+    SizeCounts,
+    negative_binomial,
+    pitman,
+    slide_negative_binomial,
+    zayatz,
+)
+
+BY_SIZES = {
+    "pitman": pitman,
+    "negative-binomial": negative_binomial,
+    "snb": slide_negative_binomial,
+    "zayatz": zayatz,
+}
+"""The models that need only the sizes of the classes."""
+MODELS = ("dankar", *BY_SIZES, "log-linear")
+LARGE_SAMPLE = 0.1
+"""Sampling fraction up to which Dankar's rule takes Pitman's model."""
+
+
+@dataclass(frozen=True)
+class PopulationUniques:
+    """An estimate of how many people no other person of the population equals on the known keys. Smaller is safer."""
+
+    model: str
+    """The model that was used; for Dankar's rule, the one that it picked."""
+    uniques: float
+    """The expected number of people who are unique in the population."""
+    population: float
+    """The size of the population: records / fraction."""
+    sample_uniques: int
+    """How many records are unique in the file."""
+    fraction: float
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    """The fitted parameters of the model."""
+
+    @property
+    def share(self) -> float:
+        """The share of the population that is unique."""
+        return self.uniques / self.population
+
+    @property
+    def remaining(self) -> float:
+        """How many of the file's unique records are expected to be unique in the population too.
+
+        A simple random sample holds a population unique with chance ``fraction``, and each of them is unique in it.
+        """
+        return min(self.fraction * self.uniques, float(self.sample_uniques))
+
+
+def population_uniques(
+    people: Microdata,
+    *,
+    fraction: float | None = None,
+    known: Known = None,
+    model: str = "dankar",
+    interactions: int = 2,
+) -> PopulationUniques:
+    """The expected number of population uniques, for a simple random sample of this ``fraction`` of the population.
+
+    Without a ``fraction`` it is records / sum of the survey weights. ``model``:
+
+    - ``"pitman"``: Pitman's sampling formula (N. Hoshino, Applying Pitman's sampling formula to microdata disclosure
+      risk assessment, J. Official Statistics 17 (2001), 499–520);
+    - ``"negative-binomial"``: Poisson–gamma (J. G. Bethlehem, W. J. Keller and J. Pannekoek, Disclosure control of
+      microdata, JASA 85 (1990), 38–45), with the number of possible classes estimated, too;
+    - ``"snb"``: slide negative binomial (G. Chen and S. Keller-McNulty, Estimation of identification disclosure risk in
+      microdata, J. Official Statistics 14 (1998), 79–95; here fitted by likelihood);
+    - ``"zayatz"``: the population's classes are taken to have the sample's sizes (L. Zayatz, Estimation of the percent
+      of unique population elements on a microdata file using the sample, 1991);
+    - ``"log-linear"``: the expected size of each class from a Poisson model of the keys with main effects
+      (``interactions=1``) or all two-way ``interactions`` (2) (C. Skinner and N. Shlomo, Assessing identification risk
+      in survey microdata using log-linear models, JASA 103 (2008), 989–1001);
+    - ``"dankar"``: Pitman's for fractions up to 0.1; above, the lesser of SNB's and Zayatz' estimates (F. Dankar,
+      K. El Emam, A. Neisa and T. Roffey, Estimating the re-identification risk of clinical data sets, BMC Medical
+      Informatics and Decision Making 12:66 (2012); the rule as ARX has it).
+
+    `superpopulation` and `log_linear` have the formulas. If all records are unique, the estimate is that everyone is;
+    with fraction 1, the file's own number. Estimates are as good as their model: compare several.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"town": [1, 1, 1, 1, 2, 2, 3, 3, 4, 5], "pay": range(10)})
+    >>> people = Microdata(frame, confidential="pay", keys=["town"])
+    >>> found = population_uniques(people, fraction=0.5)
+    >>> found.model, found.sample_uniques, round(found.uniques, 2), round(found.remaining, 2)
+    ('snb', 2, 0.77, 0.38)
+    """
+    check_choice("model", model, MODELS)
+    if interactions not in (1, 2) or isinstance(interactions, bool):
+        raise InputError(
+            f"interactions is {interactions!r}; it must be 1 (main effects) or 2 (all pairs of keys)."
+        )
+    classes = known_classes(people, known)
+    return estimate(classes, checked_fraction(people, fraction), model, interactions)
+
+
+def estimate(classes: Classes, fraction: float, model: str, interactions: int = 2) -> PopulationUniques:
+    """The estimate of one model, or of the one that Dankar's rule picks, from counted classes."""
+    sample = SizeCounts.of(classes.sizes, fraction)
+    if fraction == 1.0:
+        model, fit = ("zayatz" if model == "dankar" else model), Fit(sample.alone, {})
+    elif sample.alone == sample.records:
+        model, fit = ("pitman" if model == "dankar" else model), Fit(sample.population, {})
+    elif model == "dankar":
+        model, fit = _picked(sample)
+    elif model == "log-linear":
+        expected = log_linear.main_effects(classes) if interactions == 1 else log_linear.two_way(classes)
+        fit = Fit(
+            log_linear.expected_uniques(classes, expected, fraction), {"interactions": float(interactions)}
+        )
+    else:
+        fit = BY_SIZES[model](sample)
+    return PopulationUniques(
+        model, fit.uniques, sample.population, int(sample.alone), fraction, dict(fit.parameters)
+    )
+
+
+def _picked(sample: SizeCounts) -> tuple[str, Fit]:
+    """Dankar's rule."""
+    if sample.fraction <= LARGE_SAMPLE:
+        return "pitman", pitman(sample)
+    return min(
+        (("snb", slide_negative_binomial(sample)), ("zayatz", zayatz(sample))), key=lambda f: f[1].uniques
+    )
+
+
+def checked_fraction(people: Microdata, fraction: float | None) -> float:
+    """The sampling fraction: the one given, or records / sum of the survey weights."""
+    if fraction is not None:
+        wanted = "a share of the population, above 0 and at most 1"
+        return checked_number("fraction", fraction, wanted, lambda x: 1e-9 <= x <= 1)
+    weights = people.weights
+    if weights is None:
+        raise InputError(
+            "the sampling fraction is not known; give fraction=0.01, say, or people with survey weights."
+        )
+    total = float(np.sum(weights))
+    if total < len(people) * (1 - 1e-9):
+        raise InputError(
+            f"the survey weights sum to {total:g}, fewer than the {len(people):,} records; "
+            "give weights that sum to the size of the population."
+        )
+    return min(1.0, len(people) / total)

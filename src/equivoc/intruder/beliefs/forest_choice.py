@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from equivoc.intruder.beliefs import forests
 from equivoc.intruder.beliefs.class_chain import believed_values, telling
-from equivoc.intruder.beliefs.held_out import FOLDS, WORTH, HeldOutFile, Settings, mean_log
+from equivoc.intruder.beliefs.held_out import FOLDS, WORTH, HeldOutFile, Settings, mean_log, score_of_prior
 
 Floats = npt.NDArray[np.float64]
 LEAVES = (100, 30, 10)
@@ -41,6 +41,8 @@ def best_forest(file: HeldOutFile) -> tuple[Settings, Floats]:
         if settings.score > reached + CLEAR:
             chosen, reached = leaf, settings.score
     best, prior = Settings("forest"), np.broadcast_to(file.prior, (len(file.symbols), len(file.prior)))
+    if reached < score_of_prior(file).score:  # there is nothing to learn
+        return best, prior
     for settings, found in _tried(file, chosen, TREES):
         if settings.score <= best.score + WORTH:
             break

@@ -8,9 +8,11 @@ order of the keys (some may be left out), the strengths of shrinkage, the number
 with the largest mean of ``log2 Σ_d L_r(d)·π_{x_r}(d)`` over records outside the model, on a random 50,000 of them in a
 larger file.
 
+More than 64 values are learnt in groups (`value_groups`).
+
 Cost: the choice takes about keys² × folds × steps passes over 50,000 records at most, the fit folds × steps over all.
-1,000,000 records × 4 keys × 25 values, PRAM on the values: 7 to 14 s, 0.6 to 0.8 GB; 2.759 bits of surprise became
-2.487. 2,500 records × 46 values: a chain takes 1 s, a forest 5 to 16 s.
+1,000,000 records × 4 keys × 25 values, PRAM on the values: 5 to 7 s, 0.5 GB (a chain). 2,500 records × 6 keys × 46
+values: 1 to 2 s for a chain and a forest.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from equivoc.intruder.beliefs.held_out import (
     score_of,
     score_of_prior,
 )
+from equivoc.intruder.beliefs.value_groups import ValueGroups
 from equivoc.intruder.linkage.linkage_walk import group
 
 Floats = npt.NDArray[np.float64]
@@ -137,29 +140,38 @@ def learn(
         fold = np.append(fold, np.repeat(np.arange(FOLDS), len(wanted)))
         shown = np.append(shown, np.full(FOLDS * len(wanted), last))
         table = np.vstack([table, np.ones(table.shape[1])])
-    file = HeldOutFile(codes, shown, fold, table, believed / believed.sum(), seed)
-    found = _learnt(file, models)
+    _check_size(codes, shown, fold, len(believed))
+    groups = ValueGroups.of(table, believed / believed.sum())
+    found = _learnt(HeldOutFile(codes, shown, fold, groups.likelihood, groups.prior, seed), models)
     rows = found.row_of[records:].reshape(FOLDS, len(wanted))
+    symbol_of_row = np.empty(len(found.posteriors), dtype=np.int64)
+    symbol_of_row[found.row_of] = shown
     return replace(
         found,
+        posteriors=groups.refined(found.posteriors, symbol_of_row),
         row_of=found.row_of[:records],
         symbols=shown[:records],
         fold=fold[:records],
-        target_evidence=np.einsum("ftd,sd->fts", found.posteriors[rows], table[:last]),
+        target_evidence=np.einsum("ftd,sd->fts", found.posteriors[rows], groups.likelihood[:last]),
     )
+
+
+def _check_size(codes: Ints, shown: Ints, fold: Ints, values: int) -> None:
+    """`InputError` if a table of distinct records × values is too large."""
+    if len(shown) * values <= MOST_CELLS:
+        return
+    columns = np.column_stack([codes, shown, fold])
+    alike = len(group(columns, tuple(range(columns.shape[1])), columns.max(axis=0) + 1).first)
+    if alike * values > MOST_CELLS:
+        raise InputError(
+            f"Learning needs a table of {alike:,} distinct records × {values:,} values, more than {MOST_CELLS:,} "
+            "cells; round the values, or coarsen the keys."
+        )
 
 
 def _learnt(file: HeldOutFile, models: Sequence[str]) -> Learned:
     """Settings chosen, and the posteriors of all records by them."""
-    codes, shown, table = file.keys, file.symbols, file.likelihood
-    if len(shown) * table.shape[1] > MOST_CELLS:
-        columns = np.column_stack([codes, shown, file.fold])
-        alike = len(group(columns, tuple(range(columns.shape[1])), columns.max(axis=0) + 1).first)
-        if alike * table.shape[1] > MOST_CELLS:
-            raise InputError(
-                f"Learning needs a table of {alike:,} distinct records × {table.shape[1]:,} values, more than "
-                f"{MOST_CELLS:,} cells; round the values, or coarsen the keys."
-            )
+    shown = file.symbols
     chosen_on = file
     informative_records = np.flatnonzero(file.informative)
     if len(informative_records) > CHOOSE_ON:
@@ -169,7 +181,7 @@ def _learnt(file: HeldOutFile, models: Sequence[str]) -> Learned:
     if "chain" in models:
         best, order = best_chain(chosen_on)
         candidates.append(best if chosen_on is file else lengthened(file, best, order))
-    fit_for_forest = codes.shape[1] > 0 and FOLDS * 2 < len(informative_records) <= FOREST_UP_TO
+    fit_for_forest = file.keys.shape[1] > 0 and FOLDS * 2 < len(informative_records) <= FOREST_UP_TO
     if "forest" in models and fit_for_forest:
         settings, learnt = best_forest(file)
         candidates.append(settings)

@@ -30,7 +30,9 @@ def main() -> int:
     parser.add_argument("--only", help="the cases whose name begins with this, or matches it as a pattern")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and exit")
     parser.add_argument(
-        "--sample", type=int, help="run only this many cases, an even sample of those that need no process of their own"
+        "--sample",
+        type=int,
+        help="run only this many cases, an even sample of those that need no process of their own",
     )
     parser.add_argument("--at-once", type=int, default=2, help="cases that run at the same time")
     parser.add_argument("--show", action="store_true", help="print the message of each case")

@@ -79,6 +79,7 @@ def test_the_table_names_values_and_meanings(file: Path, monkeypatch: pytest.Mon
         ([*OPTIONS, "--known", "job"], "'job' is not a key"),
         ([*OPTIONS, "--technique", "samplign:fraction=0.1"], "'sampling'"),
         ([*OPTIONS, "--technique", "query-restriction:size=8"], "only 6 records"),
+        ([*OPTIONS, "--control", "nowhere.csv"], "the control group cannot be used"),
         ([*OPTIONS, "--fraction", "0"], "--fraction is 0.0; it must be a share of the population"),
         ([*OPTIONS, "--fraction", "1.5"], "--fraction is 1.5; it must be a share of the population"),
         ([*OPTIONS, "--fraction", "0.1", "--technique", "unprotected"], "--fraction is for a file"),
@@ -108,3 +109,17 @@ def test_a_sample_brings_the_populations_uniques(file: Path) -> None:
     people = eq.read(file, confidential="pay", keys=["age", "sex"])
     expected = eq.models.population_uniques(people, fraction=0.05)
     assert told["population uniques, Dankar's rule"] == pytest.approx(expected.share)
+
+
+def test_a_control_group_brings_attacks(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "released.csv").write_text("age,sex,pay\n30,F,10\n41,M,30\n52,F,50\n33,M,20\n")
+    (tmp_path / "control.csv").write_text("age,sex,pay\n31,F,10\n40,M,20\n55,F,50\n")
+    words = ["--release", str(tmp_path / "released.csv"), "--control", str(tmp_path / "control.csv")]
+    done = CliRunner().invoke(app, ["measures", str(file), *OPTIONS, "--json", *words])
+    assert done.exit_code == 0, done.output
+    told = {row["measure"]: row["value"] for row in json.loads(done.stdout)["measures"]}
+    people = eq.read(file, confidential="pay", keys=["age", "sex"])
+    release = eq.ReleasedFile(tmp_path / "released.csv").release(people)
+    expected = eq.models.membership_inference(people, release, control=tmp_path / "control.csv", attacks=300)
+    assert told["membership inference, closest record"] == expected.accuracy
+    assert "singling out, univariate" in told

@@ -17,8 +17,9 @@ from equivoc.assessment.mean_curve import MeanCurve, mean_entropies_at
 from equivoc.assessment.report_methods import Reported
 from equivoc.assessment.spread import spread
 from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
-from equivoc.assessment.truth import beyond, control_people, of_records, true_hits, truth_figures
+from equivoc.assessment.truth import beyond, of_records, true_hits, truth_figures
 from equivoc.attributes.attribute import Attribute
+from equivoc.data.control_group import control_people
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
@@ -125,6 +126,7 @@ class Assessment(Reported):
             known=self.known,
             believed=(self.posteriors, self.figures),
             bare=self.unprotected,
+            control=self.control,
         )
 
     @cached_property

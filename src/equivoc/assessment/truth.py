@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from equivoc.assessment.class_figures import true_places
 from equivoc.attributes.numbers import nearest_places
 from equivoc.data.classes import Classes
-from equivoc.data.microdata import Microdata
-from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 
 Floats = NDArray[np.float64]
@@ -62,26 +60,6 @@ def truth_figures(posteriors: Posteriors, shares: Shares) -> dict[str, Any]:
         "truth": float(np.average(given, weights=counts.data)),
         "surprise": float(-np.average(np.log2(doubted), weights=counts.data)),
     }
-
-
-def control_people(people: Microdata, control: Any) -> Microdata:
-    """The control group as Microdata, read like the people's table."""
-    try:
-        if not isinstance(control, Microdata):
-            return people.alike(control)
-        if control.several:
-            return control_people(people, control.of(people.confidential))
-        if control.confidential != people.confidential:
-            raise InputError(
-                f"its confidential column is {control.confidential!r}, not {people.confidential!r}"
-            )
-        lacking = [key for key in people.keys if key not in control.keys]
-        if lacking:
-            raise InputError(f"it lacks the key {lacking[0]!r}")
-        people.check_rounded_alike(control)
-    except InputError as mistake:
-        raise InputError(f"the control group cannot be used: {mistake}") from None
-    return control
 
 
 def beyond(people: dict[str, Any], control: dict[str, Any]) -> dict[str, Any]:

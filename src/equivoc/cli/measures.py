@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,6 +27,12 @@ def measures(
             "of people who are unique in the population."
         ),
     ] = None,
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of people who were not in the data: attacks on a released table are judged by them."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compute the classic measures of disclosure risk.
@@ -42,7 +49,8 @@ def measures(
         people = options.read()
         unchanged = options.technique is None and options.release is None
         release = None if unchanged else chosen.release(people, options.seed)
-        rows = measure_rows(people, release, known=options.asked(people), fraction=fraction)
+        others = None if control is None else options.others(control)
+        rows = measure_rows(people, release, known=options.asked(people), fraction=fraction, control=others)
     if as_json:
         told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
         found = {"technique": chosen.notation, "seed": options.seed, "measures": told}

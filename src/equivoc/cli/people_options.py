@@ -160,6 +160,13 @@ class ReleaseOptions:
         found = [self.people, *hierarchy_files(self.hierarchy).values(), *technique_files(self.chosen())]
         return found if self.release is None else [*found, self.release]
 
+    def others(self, control: Path) -> Microdata:
+        """The people of the control group, read like the people in the data."""
+        try:
+            return self.read(control=control)
+        except InputError as mistake:
+            raise InputError(f"the control group cannot be used: {mistake}") from None
+
 
 @dataclass(frozen=True)
 class AssessmentOptions(ReleaseOptions):
@@ -205,7 +212,7 @@ class AssessmentOptions(ReleaseOptions):
         chosen = self.chosen()
         tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()
-        others = None if self.control is None else self._others(self.control)
+        others = None if self.control is None else self.others(self.control)
         result: Assessment | SeveralAssessments = assess(
             people,
             chosen,
@@ -217,12 +224,6 @@ class AssessmentOptions(ReleaseOptions):
             tolerance=self.tolerance,
         )
         return result
-
-    def _others(self, control: Path) -> Microdata:
-        try:
-            return self.read(control=control)
-        except InputError as mistake:
-            raise InputError(f"the control group cannot be used: {mistake}") from None
 
 
 def with_options(kind: type[ReleaseOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:

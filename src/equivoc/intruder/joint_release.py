@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.intruder.channel.channel import Bayes, Computed
+from equivoc.intruder.channel.likelihood import Table
 from equivoc.intruder.files.file_release import FileRelease
 from equivoc.intruder.files.released_confidential import ReleasedConfidential
 from equivoc.intruder.linked_release import LinkedRelease
@@ -17,6 +19,7 @@ from equivoc.intruder.mixing import believed
 from equivoc.intruder.release import GroupedRelease, Release
 from equivoc.intruder.released_column import ReleasedColumn
 
+Floats = NDArray[np.float64]
 MOST_ENTRIES = 2**26
 """Joint symbols × combinations of values: a table of half a gigabyte."""
 
@@ -58,10 +61,26 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
             codes, pa.array(np.arange(len(joint))), np.arange(len(joint)), csr_array(np.vstack([told, whole]))
         )
         return FileRelease(together, first.matching, first.keys, column)
+    channel = _with_prior_apart(told, tables, combinations)
+    fixed, mechanism = first.fixed, first.mechanism
     if isinstance(first, LinkedRelease):
-        labels = pa.array(np.arange(len(joint)))
-        return LinkedRelease(together, first.keys, ReleasedColumn(joint_of.reshape(-1), labels, told))
-    return GroupedRelease(together, joint_of.reshape(-1), told)
+        released = ReleasedColumn(joint_of.reshape(-1), pa.array(np.arange(len(joint))), channel)
+        return LinkedRelease(together, first.keys, released, fixed=fixed, mechanism=mechanism)
+    return GroupedRelease(together, joint_of.reshape(-1), channel, fixed=fixed, mechanism=mechanism)
+
+
+def _with_prior_apart(
+    told: Floats, tables: list[tuple[Any, Microdata]], combinations: NDArray[np.int64]
+) -> Bayes:
+    """The joint channel as Bayes' rule, with the product of the attributes' own priors as the one to replace."""
+    prior = np.ones(len(combinations))
+    for at, (channel, own) in enumerate(tables):
+        assumed = channel.prior if isinstance(channel, (Bayes, Computed)) else np.ones(len(own.attribute))
+        prior = prior * assumed[combinations[:, at]]
+    if not prior.any():
+        prior = np.ones(len(combinations))
+    likelihood = np.divide(told, prior, out=told.copy(), where=prior > 0)
+    return Bayes(Table(np.ascontiguousarray(likelihood.T)), prior / prior.sum())
 
 
 def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:

@@ -28,6 +28,8 @@ class Release(ABC):
     people: Microdata
     fixed: bool = field(default=False, kw_only=True)
     """True if the technique was told which intruder to use."""
+    mechanism: str = field(default="She knows how the release was made.", kw_only=True, repr=False)
+    """What the intruder knows of the technique and its parameters, in sentences."""
 
     @property
     def table(self) -> Any:
@@ -84,8 +86,9 @@ class Release(ABC):
 
     @property
     def assumption(self) -> str:
-        """What the intruder is assumed to know about how the release was made."""
-        return "She knows how the release was made."
+        """What the intruder is assumed to know and use, in sentences."""
+        prior = "" if self.fixed else ", and her prior is the one stated for the assessment"
+        return f"{self.mechanism} She knows how many people agree on the known keys{prior}."
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
         """Remarks for readers of the figures for these keys, one sentence each."""

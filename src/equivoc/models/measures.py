@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.microdata import Microdata
+from equivoc.data.control_group import control_people
+from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
@@ -40,6 +41,7 @@ def measures(
     *,
     known: Known = None,
     fraction: float | None = None,
+    control: Any = None,
 ) -> Any:
     """Every measure that applies: a frame of the people's kind with the columns measure, value and meaning.
 
@@ -47,6 +49,8 @@ def measures(
     it is. With one, the measures of a single file are about the released table, where there is one; those that
     end in "original" are about the people's own file, for comparison. A measure that does not apply has no row.
     ``fraction`` is the share of the population that the file is a random sample of: it brings the population's uniques.
+    ``control`` are people who are not in the data, as in `assess`: beside a released table they bring singling out and
+    membership inference.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMMM"), "pay": [50, 107, 77, 77, 80]})
@@ -54,7 +58,9 @@ def measures(
     >>> found.set_index("measure").loc["k-anonymity", "meaning"]
     'Everyone looks like at least 1 other on sex; nobody is alone; more is safer.'
     """
-    rows = measure_rows(people, release, known=known, fraction=fraction)
+    check_people("people", people)
+    others = None if control is None else control_people(people, control)
+    rows = measure_rows(people, release, known=known, fraction=fraction, control=others)
     return people.like(
         {
             "measure": [row.measure for row in rows],
@@ -70,6 +76,7 @@ def measure_rows(
     *,
     known: Known = None,
     fraction: float | None = None,
+    control: Microdata | None = None,
     believed: tuple[Posteriors, Measured] | None = None,
     bare: Measured | None = None,
 ) -> list[Measure]:
@@ -83,6 +90,8 @@ def measure_rows(
         if release is not None:
             raise InputError("fraction is for a file that is a sample itself; leave it out beside a release.")
         fraction = checked_fraction(people, fraction)
+    if control is not None and release is None:
+        raise InputError("a control group is for a release: give the released table, too.")
     published = Posteriors(classes, people.attribute, classes.counts, None)
     if bare is None:
         bare = published.curves(tolerance=None)
@@ -92,7 +101,7 @@ def measure_rows(
             *_risks(published, bare, None),
             *file_measures(people, classes, fraction=fraction),
         ]
-    compared = release_measures(people, release, classes)
+    compared = release_measures(people, release, classes, control=control)
     if believed is None:
         posteriors = release.posteriors(classes.known)
         believed = posteriors, posteriors.curves(tolerance=None)

@@ -25,7 +25,15 @@ from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.release import GroupedRelease
 from equivoc.intruder.released_column import ReleasedColumn
 from equivoc.memory import check_memory
-from equivoc.techniques.technique import Randomness, Technique, check_order, generator
+from equivoc.number_format import exact
+from equivoc.techniques.technique import (
+    Randomness,
+    Technique,
+    check_order,
+    generator,
+    in_words,
+    knows_shares,
+)
 
 Edge = Literal["clip", "wrap", "extend"]
 MOST_PERCENT = 1_000_000
@@ -92,10 +100,31 @@ class NoiseAddition(Technique):
             Bayes(rank_noise(own.size, own.amplitude, edge=own.edge), np.full(own.size, 1 / own.size)),
         )
         fixed = self.intruder is not None
-        noisy = NoisyRecords(people, keys, confidential, fixed=fixed)
+        told = self.mechanism(people)
+        noisy = NoisyRecords(people, keys, confidential, fixed=fixed, mechanism=told)
         if self.intruder != "interval":
             return noisy
-        return NoisyIntervals(people, confidential.codes, own.interval(), noisy, fixed=fixed)
+        return NoisyIntervals(people, confidential.codes, own.interval(), noisy, fixed=fixed, mechanism=told)
+
+    def mechanism(self, people: Microdata) -> str:
+        columns = (*people.keys, people.confidential)
+        share = exact(self.percent)
+        if self.intruder == "interval":
+            return (
+                f"She knows which records are those of her class, and that {people.confidential} was moved by at most "
+                f"half of {share} % of its domain; all values so near are equally likely."
+            )
+        past = {
+            "clip": "ranks past an end of the domain stop there",
+            "wrap": "ranks past an end of the domain go on at the other",
+            "extend": "numbers on an even grid may pass the ends of the domain, other ranks stop there",
+        }[self.edge]
+        alike = " All values are equally likely beforehand." if self.intruder else ""
+        known = "" if self.intruder else knows_shares(people, columns)
+        return (
+            f"She knows that the ranks of {in_words(columns)} were moved, each on its own, by binomial noise of "
+            f"{share} % of the domain; {past}.{known}{alike}"
+        )
 
     def _noise(self, levels: Any) -> _Noise:
         edge: Edge = self.edge if self.edge != "extend" or _even_step(levels) is not None else "clip"

@@ -20,6 +20,8 @@ from equivoc.queries.exact_posterior import AnsweredBlocks, ImpossibleAnswersErr
 from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, generator
 
+_BOUNDS_ONLY = " She uses only the least and the greatest value that fit all answers."
+
 
 @dataclass(frozen=True)
 class QueryRestriction(Technique):
@@ -91,6 +93,19 @@ class QueryRestriction(Technique):
             informed_group=None if exact is None else exact_group,
             informed=exact,
             fixed=self.intruder is not None,
+            mechanism=self.mechanism(people) + ("" if exact is not None or self.intruder else _BOUNDS_ONLY),
+        )
+
+    def mechanism(self, people: Microdata) -> str:
+        used = {
+            None: "",
+            "uniform": " She takes the values between the least and the greatest that fit all answers as equally "
+            "likely.",
+            "bayes": " She takes all databases that fit the answers as equally likely.",
+        }[self.intruder]
+        return (
+            f"She knows the sum of {people.confidential} over every {self.size} neighbouring records of an order that "
+            f"was drawn once, and who is where in it.{used}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.number_format import exact
 from equivoc.techniques.generalisation.renumbering import Floats, Shown, levels_as_numbers, renumbered
 from equivoc.techniques.technique import (
     Columns,
@@ -20,6 +21,8 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    in_words,
+    knows_shares,
 )
 
 CLOSE = 1e-9
@@ -69,7 +72,15 @@ class Rounding(Technique):
         for name in columns_of("rounding", people, self.on):
             shown = self._shown(levels_as_numbers("rounding", people, name))
             changed[name] = renumbered("rounding", people, name, shown, random)
-        return RoundedFile.changing(people, changed)
+        return replace(RoundedFile.changing(people, changed), mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        columns = columns_of("rounding", people, self.on)
+        how = "the nearest" if self.method == "nearest" else "the one below or above, at random and unbiased"
+        return (
+            f"She knows that {in_words(columns)} {'was' if len(columns) == 1 else 'were'} rounded to multiples of "
+            f"{exact(self.base)}: {how}.{knows_shares(people, columns)}"
+        )
 
     def _shown(self, numbers: Floats) -> Shown:
         if self.method == "nearest":

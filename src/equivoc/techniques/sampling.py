@@ -14,6 +14,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import PublishedOrNothing
 from equivoc.intruder.release import GroupedRelease
+from equivoc.number_format import exact
 from equivoc.techniques.technique import Randomness, Technique, generator
 
 
@@ -71,7 +72,19 @@ class Sampling(Technique):
         else:
             expected = np.full(values, 1.0 / values)
         channel = Bayes(PublishedOrNothing(values), expected)
-        return Sample(people, group, channel, drawn, fixed=self.prior is not None)
+        fixed = self.prior is not None
+        return Sample(people, group, channel, drawn, fixed=fixed, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        expected = {
+            None: "her prior",
+            "uniform": "all values equally likely",
+            "marginal": "the distribution of the sample",
+        }[self.prior]
+        return (
+            f"She sees a simple random sample of {exact(100 * self.fraction)} % of the records, drawn without "
+            f"replacement, and expects {expected} of everyone outside it."
+        )
 
 
 @dataclass(frozen=True, eq=False)

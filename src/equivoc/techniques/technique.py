@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -44,6 +44,10 @@ class Technique(ABC):
     def random(self) -> bool:
         """True if it draws at random. If not, one release is used for all replicates of a study."""
         return True
+
+    def mechanism(self, people: Microdata) -> str:
+        """What an intruder who knows the technique and its parameters knows of a release, in sentences."""
+        return f"She knows how the release was made: {self.notation}."
 
     @property
     def notation(self) -> str:
@@ -105,6 +109,22 @@ def check_order(technique: str, people: Microdata, why: str) -> None:
             f"{technique}: {people.confidential!r} holds categories without an order, {why}; give their order "
             "(Ordered), or choose another technique, such as sampling, swapping or pram."
         )
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Names as in a sentence.
+
+    >>> in_words(["age"]), in_words(["age", "sex", "pay"])
+    ('age', 'age, sex and pay')
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def knows_shares(people: Microdata, columns: Sequence[str]) -> str:
+    """The sentence that she knows the distributions of the keys among the changed ``columns``; "" if there are none."""
+    keys = [name for name in columns if name != people.confidential]
+    return f" She knows how often each value of {in_words(keys)} occurs in the file." if keys else ""
 
 
 Columns = str | tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.number_format import exact
 from equivoc.techniques.generalisation.renumbering import Shown, levels_as_numbers, renumbered
 from equivoc.techniques.technique import (
     Columns,
@@ -19,6 +20,8 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    in_words,
+    knows_shares,
 )
 
 
@@ -70,7 +73,19 @@ class TopBottomCoding(Technique):
             numbers = levels_as_numbers(self.name, people, name)
             shown = Shown.always(np.clip(numbers, self.low, self.high))
             changed[name] = renumbered(self.name, people, name, shown, random)
-        return CodedEnds.changing(people, changed)
+        return replace(CodedEnds.changing(people, changed), mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        columns = columns_of(self.name, people, self.on)
+        ends = [
+            f"{side} {exact(limit)} are shown as {exact(limit)}"
+            for side, limit in (("below", self.low), ("above", self.high))
+            if limit is not None
+        ]
+        return (
+            f"She knows that numbers of {in_words(columns)} {in_words(ends)}; any other is as it was."
+            f"{knows_shares(people, columns)}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

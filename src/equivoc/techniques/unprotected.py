@@ -38,7 +38,10 @@ class Unprotected(Technique):
     def release(self, people: Microdata, rng: Randomness = None) -> PublishedFile:
         """The file itself; nothing is random."""
         check_people("people", people)
-        return PublishedFile(people)
+        return PublishedFile(people, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        return "She sees every record as it is."
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,3 +163,11 @@ def test_a_class_without_a_possible_record_and_other_mistakes_are_refused():
     with pytest.raises(InputError, match="columns that sum to 1"):
         informed_linkage([[0]], [1], wrong, known=[0])
     assert informed_linkage(np.empty((0, 1), int), [], released, known=[0]).linkage.shape == (0, 2)
+
+
+def test_the_result_is_the_same_in_many_pieces(monkeypatch):
+    keys, released = some_file()
+    classes, sizes = np.unique(keys, axis=0, return_counts=True)
+    whole = informed_linkage(classes, sizes, released, known=[0, 1, 2]).linkage
+    monkeypatch.setattr(module, "CELLS_AT_A_TIME", 17)
+    np.testing.assert_array_equal(informed_linkage(classes, sizes, released, known=[0, 1, 2]).linkage, whole)

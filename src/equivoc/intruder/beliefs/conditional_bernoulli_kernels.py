@@ -1,5 +1,7 @@
 """The compiled part of `conditional_bernoulli`: inclusion probabilities of one class after another."""
 
+from math import asin, atan2, ceil, cos, exp, inf, log, pi, sin, sqrt
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -22,7 +24,7 @@ CROWDED = 1
 EXHAUSTED = 2
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def of_classes(p: Floats, starts: Ints, people: Ints, copies: Ints, found: Floats, status: Ints) -> None:
     """`of_class` for each class; class c has the entries from ``starts[c]`` on."""
     longest = 0
@@ -36,7 +38,7 @@ def of_classes(p: Floats, starts: Ints, people: Ints, copies: Ints, found: Float
         )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def of_class(
     p: Floats, copies: Ints, length: int, people: int, found: Floats, odds: Floats, tilted: Floats
 ) -> int:
@@ -85,7 +87,7 @@ def of_class(
     return FITS
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def tilt_of(odds: Floats, copies: Floats, length: int, wanted: int) -> float:
     """The factor of all odds with which the expected sum is ``wanted``, to about 1e-3 of its standard deviation.
 
@@ -94,16 +96,16 @@ def tilt_of(odds: Floats, copies: Floats, length: int, wanted: int) -> float:
     """
     total = 0.0
     number = 0.0
-    least = np.inf
+    least = inf
     for i in range(length):
         total += copies[i] * odds[i]
         number += copies[i]
         least = min(least, odds[i])
-    low = np.log(wanted) - np.log(total)
-    high = max(np.log(wanted) - np.log(number - wanted) - np.log(least), low)
+    low = log(wanted) - log(total)
+    high = max(log(wanted) - log(number - wanted) - log(least), low)
     tilt = low
     for _ in range(TILTS):
-        factor = np.exp(tilt)
+        factor = exp(tilt)
         mean = 0.0
         variance = 0.0
         for i in range(length):
@@ -113,20 +115,20 @@ def tilt_of(odds: Floats, copies: Floats, length: int, wanted: int) -> float:
             mean += expected
             variance += expected * rest
         off = wanted - mean
-        if abs(off) <= 1e-3 * max(1.0, np.sqrt(variance)):
+        if abs(off) <= 1e-3 * max(1.0, sqrt(variance)):
             break
         if off > 0:
             low = tilt
         else:
             high = tilt
-        step = np.inf
+        step = inf
         if variance > 0.0 and mean > 0.0:
-            step = tilt + np.log(wanted / mean) * mean / variance
+            step = tilt + log(wanted / mean) * mean / variance
         tilt = step if low < step < high else (low + high) / 2
     return float(factor)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def conditioned(odds: Floats, copies: Floats, length: int, wanted: int) -> None:
     """π of entries that are neither certain nor impossible, 0 < ``wanted`` < their number, in place of the odds."""
     factor = tilt_of(odds, copies, length, wanted)
@@ -151,31 +153,32 @@ def conditioned(odds: Floats, copies: Floats, length: int, wanted: int) -> None:
             large[larges] = i
             larges += 1
     # Aliasing is below e^−TAIL (Bernstein's inequality). An odd number of points leaves out −1, where factors can be 0.
-    points = int(min(np.ceil(TAIL / 3 + np.sqrt((TAIL / 3) ** 2 + 2 * TAIL * variance)), number + 1)) | 1
+    points = int(min(ceil(TAIL / 3 + sqrt((TAIL / 3) ** 2 + 2 * TAIL * variance)), number + 1)) | 1
     last = (points - 1) // 2
     if variance > TAIL / 2:
-        last = min(last, int(np.ceil(np.arcsin(np.sqrt(TAIL / (2 * variance))) * points / np.pi)))
+        last = min(last, ceil(asin(sqrt(TAIL / (2 * variance))) * points / pi))
     whole = 0.0
     series = np.zeros(TERMS + 1)
     without = np.zeros(larges)
     for point in range(last + 1):
-        angle = 2 * np.pi * point / points
-        turn = complex(np.cos(angle), np.sin(angle))
+        angle = 2 * pi * point / points
+        turn = complex(cos(angle), sin(angle))
         z = turn - 1.0
         exponent = 0.0 * z  # log Π (1 + p·z) of the small ones
         for k in range(TERMS, 0, -1):
             exponent = z * ((sums[k] if k % 2 else -sums[k]) / k + exponent)
-        value = np.exp(exponent) * (2.0 if point else 1.0)
-        value *= complex(np.cos(angle * wanted), -np.sin(angle * wanted))
+        size = exp(exponent.real) * (2.0 if point else 1.0)
+        way = exponent.imag - angle * wanted
+        value = complex(size * cos(way), size * sin(way))
         for j in range(larges):
             p = odds[large[j]]
             each = 1.0 + p * z
             if copies[large[j]] == 1.0:
                 value *= each
             else:
-                size = 0.5 * copies[large[j]] * np.log(each.real**2 + each.imag**2)
-                way = copies[large[j]] * np.arctan2(each.imag, each.real)
-                value *= np.exp(size) * complex(np.cos(way), np.sin(way))
+                size = 0.5 * copies[large[j]] * log(each.real**2 + each.imag**2)
+                way = copies[large[j]] * atan2(each.imag, each.real)
+                value *= complex(exp(size) * cos(way), exp(size) * sin(way))
         whole += value.real
         value *= turn
         for j in range(larges):

@@ -1,13 +1,10 @@
 """The compiled walk of `informed_linkage`: the records that each class can have, and their probabilities to be its."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from equivoc.intruder.beliefs.conditional_bernoulli_kernels import of_class
-from equivoc.intruder.linkage.linkage_kernels import enlarged
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.uint32]
@@ -17,20 +14,22 @@ NEGLIGIBLE = 1e-290
 """Smaller probabilities are dropped; a class that needs them is left to logarithms."""
 
 
-@njit(cache=True, nogil=True)
-def restrict(lists: Codes, weights: Floats, k: int, length: int, codes: Codes, table: Floats) -> int:
-    """Multiplies list k's weights by the table at each record's code, into list k + 1, without impossible records."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def restrict(
+    lists: Codes, weights: Floats, k: int, length: int, codes: Codes, tables: Floats, row: int
+) -> int:
+    """Multiplies list k's weights by the table's row at each record's code, to list k + 1; drops impossible records."""
     kept = 0
     for i in range(length):
         record = lists[k, i]
-        weight = weights[k, i] * table[codes[k, record]]
+        weight = weights[k, i] * tables[row + codes[k, record]]
         lists[k + 1, kept] = record
         weights[k + 1, kept] = weight
         kept += weight > NEGLIGIBLE
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def move(gathered: Floats, symbol: int, columns: Ints, shares: Floats, filled: int) -> int:
     """Moves what was gathered for the symbol, if anything, to the end of the list; the list's new length."""
     if gathered[symbol] > 0.0:
@@ -41,8 +40,9 @@ def move(gathered: Floats, symbol: int, columns: Ints, shares: Floats, filled: i
     return filled
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def walk(
+    begin: int,
     true: Ints,
     people: Ints,
     first: Ints,
@@ -55,32 +55,35 @@ def walk(
     starts: Ints,
     symbols: Ints,
     counts: Floats,
-    width: int,
     lossless: bool,
-) -> tuple[Ints, Any, Any]:
-    """Each class's linkage to the confidential symbols: CSR pointers, symbols and weights.
-
-    A class without entries has no possible record, or (unless ``lossless``) one of a negligible probability is needed.
+    lists: Codes,
+    weights: Floats,
+    lengths: Ints,
+    times: Ints,
+    scratch: Floats,
+    gathered: Floats,
+    columns: Ints,
+    shares: Floats,
+    pointers: Ints,
+) -> int:
+    """Each class's linkage to the confidential symbols, from class ``begin`` until the lists are full; the next class.
 
     Class c has the true codes ``true[:, c]`` of the changed keys and can only have the records ``first[c]`` …
     ``past[c] − 1``. Consecutive classes that begin with the same codes share the lists of possible records.
     ``starts``, ``symbols``, ``counts``: how many copies of each record were released with each symbol.
+
+    Results, as CSR: ``columns``, ``shares``, and where each class ends in them, ``pointers[c + 1]``. A class without
+    entries has no possible record, or (unless ``lossless``) one of a negligible probability is needed. The arrays from
+    ``lists`` to ``gathered`` are scratch; allocating here would double the time to compile.
     """
     keys, classes = true.shape
-    records = codes.shape[1]
-    lists = np.empty((keys + 1, records), np.uint32)
-    weights = np.empty((keys + 1, records))
-    lengths = np.zeros(keys + 1, np.int64)
-    times = np.empty(records, np.int64)
-    found, odds, tilted = np.empty(records), np.empty(records), np.empty(records)
-    gathered = np.zeros(width)
-    pointers = np.zeros(classes + 1, np.int64)
-    columns = np.empty(1024, np.int64)
-    shares = np.empty(1024)
+    width = len(gathered)
     filled = 0
-    for c in range(classes):
+    for c in range(begin, classes):
+        if filled + width > len(columns):
+            return c
         k = 0
-        if c > 0 and first[c] == first[c - 1] and past[c] == past[c - 1]:
+        if c > begin and first[c] == first[c - 1] and past[c] == past[c - 1]:
             while k < keys and true[k, c] == true[k, c - 1]:
                 k += 1
         else:
@@ -90,7 +93,7 @@ def walk(
                 weights[0, i] = 1.0
         while k < keys:
             row = begins[k] + true[k, c] * widths[k]
-            lengths[k + 1] = restrict(lists, weights, k, lengths[k], codes, tables[row : row + widths[k]])
+            lengths[k + 1] = restrict(lists, weights, k, lengths[k], codes, tables, row)
             k += 1
         length = int(lengths[keys])
         possible = 0
@@ -100,13 +103,11 @@ def walk(
         pointers[c + 1] = filled
         if possible == 0 or (possible < people[c] and not lossless):
             continue
-        of_class(weights[keys], times, length, people[c], found, odds, tilted)
+        found = scratch[0]
+        of_class(weights[keys], times, length, people[c], found, scratch[1], scratch[2])
         total = 0.0
         for i in range(length):
             total += times[i] * found[i]
-        if filled + width > len(columns):
-            columns = enlarged(columns, filled, 2 * (filled + width))
-            shares = enlarged(shares, filled, 2 * (filled + width))
         cells = 0
         for i in range(length):
             record = lists[keys, i]
@@ -123,4 +124,4 @@ def walk(
                 for j in range(starts[record], starts[record + 1]):
                     filled = move(gathered, symbols[j], columns, shares, filled)
         pointers[c + 1] = filled
-    return pointers, columns[:filled], shares[:filled]
+    return len(people)

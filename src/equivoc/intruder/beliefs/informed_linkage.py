@@ -34,6 +34,8 @@ Floats = npt.NDArray[np.float64]
 MOST_PAIRS = 2**27
 """The most pairs of a class and a distinct released record for which N is used: some 10 s at most."""
 ESTIMATED_ON = 200
+CELLS_AT_A_TIME = 2**20
+"""How much of the result is computed at a time: 16 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +153,13 @@ def _walked(true: Codes, people: Codes, entries: _Entries, width: int) -> Any:
     parts = [np.ascontiguousarray(changed[a], dtype=np.float64) for a in keys]
     least = [part[part > 0].min() if (part > 0).any() else 1.0 for part in parts]
     lossless = float(np.log(least).sum()) > np.log(kernels.NEGLIGIBLE)
-    pointers, symbols, shares = kernels.walk(
+    size = len(entries.codes)
+    columns, shares = (
+        np.empty(max(CELLS_AT_A_TIME, width), dtype=np.int64),
+        np.empty(max(CELLS_AT_A_TIME, width)),
+    )
+    pointers = np.zeros(len(true) + 1, dtype=np.int64)
+    arguments = (
         np.ascontiguousarray(true[order][:, keys].T),
         people[order],
         first,
@@ -164,11 +172,31 @@ def _walked(true: Codes, people: Codes, entries: _Entries, width: int) -> Any:
         entries.starts,
         entries.symbols,
         entries.counts,
-        width,
         lossless,
+        np.empty((len(keys) + 1, size), dtype=np.uint32),
+        np.empty((len(keys) + 1, size)),
+        np.zeros(len(keys) + 1, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+        np.empty((3, size)),
+        np.zeros(width),
     )
-    found = csr_array((shares, symbols, pointers), shape=(len(true), width))
-    lost = np.flatnonzero(np.diff(pointers) == 0)
+    begin, done = 0, []
+    while begin < len(true):
+        past_last = kernels.walk(begin, *arguments, columns, shares, pointers)
+        filled = int(pointers[past_last])
+        done.append(
+            csr_array(
+                (
+                    shares[:filled].copy(),
+                    columns[:filled].copy(),
+                    np.append(0, pointers[begin + 1 : past_last + 1]),
+                ),
+                shape=(past_last - begin, width),
+            )
+        )
+        begin = past_last
+    found = csr_array(vstack(done))
+    lost = np.flatnonzero(np.diff(found.indptr) == 0)
     if len(lost):
         rows = [_by_logarithms(true[order[c]], int(people[order[c]]), entries, width) for c in lost]
         stranded = [int(order[c]) for c, row in zip(lost, rows, strict=True) if row is None]

@@ -19,6 +19,7 @@ from equivoc.models.of_release.released_table import Crossing, ReleasedTable, cr
 from equivoc.models.of_release.skinner_elliot_theta import theta_of
 from equivoc.models.of_release.spruill_share import NORMS, neighbourhood
 from equivoc.models.of_release.truta_risk import identified
+from equivoc.models.of_synthetic.attack_measures import attack_measures
 from equivoc.models.phrases import part
 from equivoc.number_format import figure
 
@@ -26,8 +27,13 @@ MOST_LINKED = 200_000
 """With more released records than this, Spruill's share is left out; call `spruill` for it."""
 
 
-def release_measures(people: Microdata, release: Release, classes: Classes) -> list[Measure]:
-    """The measures of the released table and of both files; none if no table with these keys was released."""
+def release_measures(
+    people: Microdata, release: Release, classes: Classes, *, control: Microdata | None = None
+) -> list[Measure]:
+    """The measures of the released table and of both files; none if no table with these keys was released.
+
+    With a ``control`` group also the attacks that it judges.
+    """
     table = table_if_any(people, release)
     if table is None or not set(classes.known) <= table.columns.keys():
         return []
@@ -36,6 +42,7 @@ def release_measures(people: Microdata, release: Release, classes: Classes) -> l
         *_released(table, classes, crossed),
         *_matches(crossed, len(people)),
         *_linked(table, classes),
+        *([] if control is None else attack_measures(table, control, classes.known)),
     ]
 
 

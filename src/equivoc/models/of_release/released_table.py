@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.counting.cells import count_cells
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.data.reading.columns import Column, Encoder, positions
@@ -142,3 +143,19 @@ def _text(levels: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     return pa.array([None if v is None else str(v) for v in levels.to_pylist()], pa.large_string())
+
+
+def column_numbers(
+    levels: pa.Array, codes: NDArray[np.integer[Any]], name: str
+) -> NDArray[np.float64] | None:
+    """A column's numbers, NaN for null; None if it holds anything else."""
+    import pyarrow as pa
+
+    kind = levels.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return None
+    found = as_numbers(levels.drop_null(), name=name)
+    if isinstance(found, Misfit):
+        return None
+    every: NDArray[np.float64] = np.append(found, np.nan)[: len(levels)]
+    return np.asarray(every[codes])

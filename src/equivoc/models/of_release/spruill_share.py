@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import check_choice
-from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.counting.row_codes import row_groups
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.of_release.released_table import ReleasedTable, released_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from equivoc.models.of_release.released_table import ReleasedTable, column_numbers, released_table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -118,7 +114,7 @@ def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[list[Floats], l
     theirs: list[Floats] = []
     for name in (*known, people.confidential):
         column = table.columns.get(name)
-        released = None if column is None else _numbers(column.levels, column.codes, name)
+        released = None if column is None else column_numbers(column.levels, column.codes, name)
         original = _original(people, name)
         if original is None or released is None:
             continue
@@ -138,21 +134,7 @@ def _original(people: Microdata, name: str) -> Floats | None:
     if name == people.confidential:
         return people.values[people.codes] if people.attribute.numeric else None
     levels = people.decode(name, np.arange(len(people.levels(name))))
-    return _numbers(levels, people.key_codes(name), name)
-
-
-def _numbers(levels: pa.Array, codes: NDArray[np.integer[Any]], name: str) -> Floats | None:
-    """A column's numbers, NaN for null; None if it holds anything else."""
-    import pyarrow as pa
-
-    kind = levels.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        return None
-    found = as_numbers(levels.drop_null(), name=name)
-    if isinstance(found, Misfit):
-        return None
-    every: Floats = np.append(found, np.nan)[: len(levels)]
-    return np.asarray(every[codes])
+    return column_numbers(levels, people.key_codes(name), name)
 
 
 def _chances(places: Floats, weight: Ints, asked: Floats, own: Ints, norm: int) -> Floats:

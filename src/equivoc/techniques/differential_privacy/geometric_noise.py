@@ -13,6 +13,7 @@ from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import GeometricSteps
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
+from equivoc.number_format import exact
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
 from equivoc.techniques.technique import Randomness, Technique, check_order
 
@@ -53,7 +54,15 @@ class GeometricNoise(Technique):
         told = Bayes(GeometricSteps(size, np.exp(-self.epsilon / max(size - 1, 1))), np.full(size, 1 / size))
         released = ReleasedColumn(np.clip(noisy, 0, size - 1), labels, told)
         keys = {key: unchanged(people, key) for key in people.keys}
-        return PrivateValues(people, keys, released, self.epsilon)
+        return PrivateValues(people, keys, released, self.epsilon, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        epsilon = exact(self.epsilon)
+        return (
+            f"She knows that each value of {people.confidential} was moved on its rank by two-sided geometric noise of "
+            f"scale ({len(people.values):,} − 1)/ε and clamped to the domain, with ε = {epsilon}. Two files are "
+            "neighbours, for the privacy budget, if they differ in the value of one person."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,13 +17,14 @@ from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
+from equivoc.number_format import exact
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
 from equivoc.techniques.differential_privacy.known_class_sizes import (
     LIKE_PRIORS,
     MOST_EXACT_CELLS,
     expected_values,
 )
-from equivoc.techniques.technique import Randomness, Technique
+from equivoc.techniques.technique import Randomness, Technique, in_words, knows_shares
 
 MOST_CELLS = 20_000_000
 """Cells of the table; each takes some 16 bytes, and OpenDP a hundred thousand of them a second."""
@@ -84,7 +85,16 @@ class NoisyTable(Technique):
         counts = np.bincount(cell * shape[-1] + people.codes, minlength=cells)
         noisy = with_noise(counts.astype(np.int64), scale=1 / self.epsilon, rng=rng)
         promised = people.domain_given and (self.levels == "public" or not people.keys)
-        return NoisyCounts(people, noisy.reshape(shape), self.epsilon, promised)
+        counted = noisy.reshape(shape)
+        return NoisyCounts(people, counted, self.epsilon, promised, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        return (
+            f"She knows that the count of every cell of {in_words((*people.keys, people.confidential))} has two-sided "
+            f"geometric noise of scale 1/ε, with ε = {exact(self.epsilon)}. Two tables are neighbours, for the privacy "
+            f"budget, if one person is added or removed; to change one person's value costs 2ε."
+            f"{knows_shares(people, people.keys)}"
+        )
 
 
 def expected_counts(epsilon: float, most: int) -> Floats:

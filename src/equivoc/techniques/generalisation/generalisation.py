@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -19,11 +19,12 @@ from equivoc.errors import InputError
 from equivoc.intruder.linkage.level_sets import check_room, equally_likely, groups_and_star
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
+from equivoc.number_format import exact
 from equivoc.quoted_words import split_words, unquoted
 from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.generalisation.full_domain import Lattice, Recoding
 from equivoc.techniques.generalisation.mondrian import mondrian_columns
-from equivoc.techniques.technique import Randomness, Technique
+from equivoc.techniques.technique import Randomness, Technique, knows_shares
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,35 @@ class Generalisation(Technique):
             check_enough(self.name, self.k, people)
             if self.hierarchies is None:
                 columns = mondrian_columns(people, self.k)
-                return GeneralisedRecords(people, columns, unchanged(people, people.confidential))
+                confidential = unchanged(people, people.confidential)
+                return GeneralisedRecords(people, columns, confidential, mechanism=self.mechanism(people))
         ladders = (self.hierarchies or Hierarchies(())).ladders(people)
         lattice = Lattice(people.classes(people.keys), ladders)
         if self.k is None:
             chosen = lattice.recoding(self._given_steps(people, ladders), k=1)
         else:
             chosen = lattice.best(k=self.k, suppress=self.suppress)
-        return _recoded(people, lattice, chosen)
+        return replace(_recoded(people, lattice, chosen), mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        if self.k is None:
+            how = "each key at a given level of its hierarchy"
+        else:
+            how = f"such that at least {self.k} records agree in all keys"
+            how = (
+                f"ranges of neighbouring values (Mondrian), {how}"
+                if self.hierarchies is None
+                else (f"each key at one level of its hierarchy, {how}")
+            )
+        starred = (
+            f", and that up to {exact(100 * self.suppress)} % of the records have all keys starred"
+            if self.suppress
+            else ""
+        )
+        return (
+            f"She knows which values each released range or group holds ({how}){starred}."
+            f"{knows_shares(people, people.keys)}"
+        )
 
     def _given_steps(self, people: Microdata, ladders: list[Ladder]) -> list[int]:
         given = dict(self.levels)

@@ -23,10 +23,19 @@ from equivoc.techniques.microaggregation.order_intruder import (
     in_reach,
 )
 from equivoc.techniques.microaggregation.sum_intruder import GroupSums, check_sums
-from equivoc.techniques.technique import Randomness, Technique, check_numbers, checked_columns, columns_of
+from equivoc.techniques.technique import (
+    Randomness,
+    Technique,
+    check_numbers,
+    checked_columns,
+    columns_of,
+    in_words,
+    knows_shares,
+)
 
 _METHODS = ("optimal", "mdav", "fast")
 _INTRUDERS = ("sum", "order")
+_NO_OVERLAP = " She knows that no two groups overlap."
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,23 @@ class Microaggregation(Technique):
                     ordered=len(names) == 1 and self.method in (None, "optimal"),
                 )
         confidential = columns.pop(people.confidential)
-        return AveragedFile(people, columns, confidential, group, fixed=self.intruder is not None)
+        told = self.mechanism(people)
+        if confidential.informed is not None:
+            told += _NO_OVERLAP
+        return AveragedFile(
+            people, columns, confidential, group, fixed=self.intruder is not None, mechanism=told
+        )
+
+    def mechanism(self, people: Microdata) -> str:
+        columns = columns_of(self.name, people, self.on)
+        used = " All originals that fit are equally likely." if self.intruder else ""
+        keys = knows_shares(people, columns)
+        if keys and not self.intruder:
+            keys = f"{keys[:-1]}, and how far values lie from their group's mean on average."
+        return (
+            f"She knows which records form a group, of {self.size} or more, and the sum of each group's "
+            f"{in_words(columns)}.{_NO_OVERLAP if self.intruder == 'order' else ''}{used}{keys}"
+        )
 
     def _groups(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         method = self.method or ("optimal" if positions.shape[1] == 1 else "mdav")

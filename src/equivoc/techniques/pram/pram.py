@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from equivoc.intruder.channel.inversion import DENSE_CELLS, channel
 from equivoc.intruder.channel.likelihood import Table
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
+from equivoc.number_format import exact
 from equivoc.techniques.pram.pram_matrix import by_column, in_words, matrices, matrix_beside
 from equivoc.techniques.technique import (
     Columns,
@@ -24,8 +25,10 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    knows_shares,
     written,
 )
+from equivoc.techniques.technique import in_words as names_in_words
 
 Floats = NDArray[np.float64]
 
@@ -97,7 +100,19 @@ class PRAM(Technique):
                 changed[name] = ReleasedColumn(
                     codes, before.labels, channel(transition), likelihood=transition.T
                 )
-        return RandomisedFile.changing(people, changed)
+        return replace(RandomisedFile.changing(people, changed), mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        named = None if self.matrix is None else by_column(self.matrix)
+        columns = columns_of("pram", people, self.on if named is None else tuple(named))
+        if self.keep is None:
+            how = f"She knows the probabilities with which values of {names_in_words(columns)} were replaced by others"
+        else:
+            how = (
+                f"She knows that each value of {names_in_words(columns)} stayed with probability {exact(self.keep)}, "
+                "and else any other was equally likely"
+            )
+        return f"{how}, each record and column on its own.{knows_shares(people, columns)}"
 
     def _transition(self, name: str, column: ReleasedColumn, named: dict[str, Any] | None) -> Floats:
         levels = len(column.labels)

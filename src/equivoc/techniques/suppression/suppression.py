@@ -16,7 +16,7 @@ from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.suppression.star_patterns import starred_cells
-from equivoc.techniques.technique import Randomness, Technique
+from equivoc.techniques.technique import Randomness, Technique, knows_shares
 
 MOST_KEYS = 12
 
@@ -68,7 +68,17 @@ class Suppression(Technique):
         columns = {
             key: _column(people, key, stars[:, at][classes.of_record]) for at, key in enumerate(people.keys)
         }
-        return SuppressedRecords(people, columns, unchanged(people, people.confidential))
+        confidential = unchanged(people, people.confidential)
+        return SuppressedRecords(people, columns, confidential, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        shares = (
+            f"{knows_shares(people, people.keys)[:-1]}, so how often a star hides it." if people.keys else ""
+        )
+        return (
+            f"She knows that values of keys were starred until every combination occurred {self.k} times or more, and "
+            f"that all other values are true.{shares}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from equivoc.intruder.channel.likelihood import Swapped
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.memory import check_memory
+from equivoc.number_format import exact
 from equivoc.techniques.swapping.rank_moves import rank_moves
 from equivoc.techniques.technique import (
     Randomness,
@@ -24,6 +25,8 @@ from equivoc.techniques.technique import (
     checked_columns,
     columns_of,
     generator,
+    in_words,
+    knows_shares,
 )
 
 
@@ -92,7 +95,15 @@ class Swapping(Technique):
                 swapped = replace(swapped, channel=channel.dense(), likelihood=channel.likelihood.dense())
             columns[name] = swapped
         confidential = columns.pop(people.confidential)
-        return SwappedFile(people, columns, confidential)
+        return SwappedFile(people, columns, confidential, mechanism=self.mechanism(people))
+
+    def mechanism(self, people: Microdata) -> str:
+        columns = columns_of(self.name, people, self.on)
+        near = "" if self.window is None else f" at most {exact(self.window)} % of the ranks apart"
+        return (
+            f"She knows that a share {exact(self.rate)} of the records exchanged their {in_words(columns)} in random "
+            f"pairs{near}, each column in pairs of its own, but not who took part.{knows_shares(people, columns)}"
+        )
 
     def _swapped(self, column: ReleasedColumn, random: np.random.Generator) -> ReleasedColumn:
         codes, n = column.codes, len(column.codes)

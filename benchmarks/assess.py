@@ -94,7 +94,7 @@ def main() -> None:
         print(
             f"{rows:,} rows, {int(classes):,} classes, {int(values):,} distinct incomes; mean H0 {h0:.4f} bits"
         )
-        print(f"the process is up (libraries, cached kernels) after {up:.2f} s")
+        print(f"libraries and cached kernels are loaded after {up:.2f} s")
         print(f"read {read:.2f} s, in all {total:.2f} s; DuckDB reads and groups in {group:.2f} s")
         print(f"{total / group:.2f} × DuckDB; bar {bar:.2f} s: {'met' if total <= bar else 'NOT met'}")
         print(f"(benchmark took {time.perf_counter() - begin:.0f} s)")

@@ -28,12 +28,14 @@ from bad_input_cases.running import Outcome, run_all
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", help="the cases whose name begins with this, or matches it as a pattern")
-    parser.add_argument("--list", action="store_true", help="print the names of the cases and leave")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases and exit")
     parser.add_argument(
-        "--sample", type=int, help="so many cases, spread evenly over all that need no process of their own"
+        "--sample",
+        type=int,
+        help="run only this many cases, an even sample of those that need no process of their own",
     )
     parser.add_argument("--at-once", type=int, default=2, help="cases that run at the same time")
-    parser.add_argument("--show", action="store_true", help="print what each case was told")
+    parser.add_argument("--show", action="store_true", help="print the message of each case")
     given = parser.parse_args()
     cases = _chosen(all_cases(), given.only, given.sample)
     if given.list:

@@ -60,11 +60,13 @@ def measure(records: int, matching: str, generalised: bool) -> dict[str, float]:
     people = eq.Microdata(frame, confidential="pay", keys=list(SIZES))
     technique = eq.ReleasedFile(released, matching=matching)
     small = eq.Microdata(frame.head(50), confidential="pay", keys=list(SIZES), domain=range(VALUES))
-    eq.ReleasedFile(frame.head(50), matching=matching).release(small).posteriors(["age"])  # loads the kernels
+    eq.ReleasedFile(frame.head(50), matching=matching).release(small).posteriors(
+        ["age"], intruder="paper"
+    )  # loads the kernels
     begin = perf_counter()
     release = technique.release(people)
     read = perf_counter()
-    post = release.posteriors(list(SIZES))
+    post = release.posteriors(list(SIZES), intruder="paper")
     done = perf_counter()
     return {
         "read": read - begin,

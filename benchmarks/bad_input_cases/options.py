@@ -58,6 +58,10 @@ PER_OPTION: dict[str, dict[str, str]] = {
     "--format": {"empty": "", "unknown": "xlsx", "by-case": "CSV ", "two": "csv,parquet"},
     "--prior": {"empty": "", "unknown": "everyone", "by-case": "Marginal", "numbers": "0.5,0.5"},
     "--tolerance": {"empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "1": "1"},
+    "--fraction": {
+        "empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "above-1": "1.5",
+        "tiny": "1e-300", "percent": "5%",
+    },
     "--hierarchy": {
         "empty": "", "no-name": "people.csv", "no-file": "pay=", "missing": "pay=missing.csv", "folder": "pay=.",
         "not-confidential": "age=people.csv", "not-a-hierarchy": "pay=people.csv", "device": "pay=/dev/zero",
@@ -92,7 +96,7 @@ DOUBTFUL: dict[str, dict[str, str]] = {
 }
 OF_COMMAND = {
     "assess": {"--eps", "--format", "--prior", "--tolerance"},
-    "measures": set(),
+    "measures": {"--fraction"},
     "report": {"--eps", "--unit", "--title", "--date", "--prior", "--tolerance"},
 }
 SHARED = {

@@ -60,7 +60,10 @@ def test_posteriors_and_sweep_against_a_double_loop(people, keys_change, values_
     assert {frozenset(known) for known in swept} == {
         frozenset(s) for size in range(3) for s in combinations(("age", "sex"), size)
     }
-    for known, post in [*swept.items(), (("sex", "age"), release.posteriors(["sex", "age"]))]:
+    for known, post in [
+        *swept.items(),
+        (("sex", "age"), release.posteriors(["sex", "age"], intruder="paper")),
+    ]:
         expected = by_hand(people, release, known)
         levels = [people.levels(name) for name in known]
         assert len(post) == len(expected)

@@ -164,7 +164,7 @@ def test_who_knows_nothing_sees_one_class(rows: Rows) -> None:
 def test_entropy_diversity_is_the_least_h0() -> None:
     rows = [(at % 3, at * at % 7) for at in range(50)]
     people = microdata(rows)
-    h0 = eq.Unprotected().release(people).posteriors(["a"]).curves().h0
+    h0 = eq.Unprotected().release(people).posteriors(["a"], intruder="paper").curves().h0
     assert l_diversity(people, kind="entropy") == pytest.approx(2 ** h0.min(), abs=1e-9)
 
 

@@ -49,6 +49,9 @@ def test_the_four_anonymous_inpatients() -> None:
     assert beta_likeness(people) == pytest.approx(7 / 5)
     assert beta_likeness(people, kind="enhanced") == inf
     assert delta_disclosure(people) == inf
+    told = eq.measures(people).to_pandas().set_index("measure")["meaning"]
+    assert "in the classes of 4 of 12 records (33.3%) some v of share p" in told["β-likeness, enhanced"]
+    assert told["δ-disclosure privacy"].startswith("For 8 of 12 records (66.7%) the class lacks a v")
     # The rarest in a class where it occurs: of those from 40 on, one of four has cancer, heart disease.
     assert delta_disclosure(people, absent=False) == pytest.approx(log2(12 / 5))
 

@@ -141,10 +141,10 @@ def test_a_release_with_a_table(people: Microdata, technique: Any) -> None:
     release = technique.release(people, 3)
     found = values(eq.measures(people, release))
     released = Microdata(release.table, confidential="pay", keys=list(KEYS), domain=people.values)
-    expected = of_an_intruder(release.posteriors(KEYS)) | of_a_file(released, list(KEYS))
-    published = of_an_intruder(eq.Unprotected().release(people).posteriors(KEYS)) | of_a_file(
-        people, list(KEYS)
-    )
+    expected = of_an_intruder(release.posteriors(KEYS, intruder="paper")) | of_a_file(released, list(KEYS))
+    published = of_an_intruder(
+        eq.Unprotected().release(people).posteriors(KEYS, intruder="paper")
+    ) | of_a_file(people, list(KEYS))
     expected |= {name: published[name.removesuffix(", original")] for name in OF_THE_ORIGINAL}
     theta = MODELS.skinner_elliot(people, release)
     shares = MODELS.truta(people, release)

@@ -39,7 +39,7 @@ def test_class_by_class(
 ) -> None:
     if sparse:
         monkeypatch.setattr(mixing, "DENSE_UP_TO", 0)
-    post = technique.release(people, 2).posteriors(KEYS)
+    post = technique.release(people, 2).posteriors(KEYS, intruder="paper")
     matrix = post.probabilities.toarray() if sparse else post.probabilities
     rows, values = matrix.tolist(), post.values.tolist()
     uniform = [1 / len(values)] * len(values)
@@ -56,7 +56,7 @@ def test_the_papers_two_pairs_of_salaries() -> None:
     """One bit for both pairs (Oganian and Domingo-Ferrer: 1); only the variance tells 77K–80K from 50K–107K."""
     frame = pd.DataFrame({"sex": list("FFMM"), "pay": [50, 107, 77, 80]})
     people = Microdata(frame, confidential="pay", keys=["sex"])
-    post = eq.Unprotected().release(people).posteriors(["sex"])
+    post = eq.Unprotected().release(people).posteriors(["sex"], intruder="paper")
     assert oganian_domingo_ferrer(post).tolist() == [1.0, 1.0]
     women, men = trottini_fienberg(post)
     assert men > 0.99
@@ -66,14 +66,14 @@ def test_the_papers_two_pairs_of_salaries() -> None:
 def test_certainty_and_ignorance() -> None:
     frame = pd.DataFrame({"sex": list("FMMM"), "pay": [1e6, 1e6 + 1, 1e6 + 2, 1e6]})
     people = Microdata(frame, confidential="pay", keys=["sex"])
-    post = eq.Unprotected().release(people).posteriors(["sex"])
+    post = eq.Unprotected().release(people).posteriors(["sex"], intruder="paper")
     for uncertainty in ("variance", "entropy"):
         certain, ignorant = trottini_fienberg(post, uncertainty=uncertainty)
         assert certain == 1.0
         assert ignorant == pytest.approx(0.5)
     assert oganian_domingo_ferrer(post)[0] == inf
     one = Microdata(pd.DataFrame({"pay": [7, 7]}), confidential="pay")
-    alone = eq.Unprotected().release(one).posteriors([])
+    alone = eq.Unprotected().release(one).posteriors([], intruder="paper")
     assert (
         trottini_fienberg(alone).tolist() == trottini_fienberg(alone, uncertainty="entropy").tolist() == [1.0]
     )
@@ -82,10 +82,15 @@ def test_certainty_and_ignorance() -> None:
 def test_units_change_nothing(people: Microdata) -> None:
     frame = people.frame.to_pandas()
     cents = Microdata(frame.assign(pay=frame["pay"] * 100), confidential="pay", keys=list(KEYS))
-    one, other = (trottini_fienberg(eq.Unprotected().release(p).posteriors(["sex"])) for p in (people, cents))
+    one, other = (
+        trottini_fienberg(eq.Unprotected().release(p).posteriors(["sex"], intruder="paper"))
+        for p in (people, cents)
+    )
     np.testing.assert_allclose(one, other)
 
 
 def test_an_unknown_uncertainty(people: Microdata) -> None:
     with pytest.raises(eq.InputError, match="uncertainty is 'range'"):
-        trottini_fienberg(eq.Unprotected().release(people).posteriors([]), uncertainty="range")
+        trottini_fienberg(
+            eq.Unprotected().release(people).posteriors([], intruder="paper"), uncertainty="range"
+        )

@@ -275,8 +275,8 @@ def test_every_key_is_known_unless_said_otherwise() -> None:
     assert eq.assess(mine, eq.Unprotected(), known=[]).known == ()
     release = eq.Unprotected().release(mine)
     for arguments in ((), (None,), (list(mine.keys),)):
-        assert release.posteriors(*arguments).known == mine.keys
-    assert release.posteriors([]).known == ()
+        assert release.posteriors(*arguments, intruder="paper").known == mine.keys
+    assert release.posteriors([], intruder="paper").known == ()
     assert eq.budget(mine, epsilons=[1]).known == mine.keys
 
 

@@ -43,7 +43,7 @@ def p_value(
         release = technique.release(original, rng)
         if believed is not None:
             release = _mistaken(release, believed.release(original, 0))
-        post = release.posteriors(known)
+        post = release.posteriors(known, intruder="paper")
         stated = post.probabilities[post.classes.of_record]
         right = original.codes[:, None] == np.arange(len(domain))
         band = np.searchsorted(bands, stated, side="right") - 1

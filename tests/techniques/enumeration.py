@@ -53,7 +53,7 @@ def assert_posteriors_by_enumeration(release: Any, likelihood: Likelihood, known
         **{key: people.levels(key) for key in people.keys},
         people.confidential: people.values.tolist(),
     }
-    post = release.posteriors(known)
+    post = release.posteriors(known, intruder="paper")
     for row, codes in zip(post.probabilities, post.classes.key_codes, strict=True):
         values = {key: people.levels(key)[code] for key, code in zip(known, codes, strict=True)}
         expected = posterior_by_enumeration(

@@ -127,7 +127,7 @@ class TestKnown:
     def test_known_must_be_keys(self, people, technique, known, message):
         release = technique.release(people, 0)
         with pytest.raises(InputError, match=message):
-            release.posteriors(known)
+            release.posteriors(known, intruder="paper")
 
     @pytest.mark.parametrize("sizes", [{"min_size": 4}, {"min_size": -1}, {"min_size": 2, "max_size": 1}])
     def test_sizes_without_a_subset(self, people, technique, sizes):
@@ -186,7 +186,7 @@ def test_more_keys_than_probable_matching_can_compare():
     wide = Microdata(frame, confidential="pay", keys=names)
     with pytest.raises(InputError, match="there are 13: give at most 12 keys"):
         ReleasedFile(frame, matching="probable").release(wide)
-    assert len(ReleasedFile(frame, matching="nearest").release(wide).posteriors(names)) == 2
+    assert len(ReleasedFile(frame, matching="nearest").release(wide).posteriors(names, intruder="paper")) == 2
 
 
 @pytest.mark.parametrize("given", ["abc", None, [1], True])

@@ -79,7 +79,7 @@ def test_a_released_group_of_the_hierarchy_is_the_set_of_its_values() -> None:
     original = pd.DataFrame({"age": [30, 30, 40, 40], "disease": ["flu", "ulcer", "asthma", "colic"]})
     released = pd.DataFrame({"age": [30, 30, 40, 40], "disease": ["lungs", "ulcer", "asthma", "*"]})
     origin = eq.Microdata(original, confidential=eq.Tree("disease", TREE), keys=["age"])
-    found = eq.ReleasedFile(released).release(origin, 0).posteriors(known=["age"])
+    found = eq.ReleasedFile(released).release(origin, 0).posteriors(known=["age"], intruder="paper")
     young = dict(zip(origin.values, found.probabilities[0], strict=True))
     assert young == pytest.approx({"flu": 0.25, "asthma": 0.25, "ulcer": 0.5, "colic": 0.0})
     assert eq.assess(origin, eq.ReleasedFile(released)).classes["h0"][0] == pytest.approx(1.5)

@@ -91,7 +91,7 @@ def test_a_frame_is_not_people(technique):
 def test_every_row_sums_to_one(people, domain, records, classes_of, technique):
     release = technique.release(people, 2)
     for known in SUBSETS:
-        post = release.posteriors(known)
+        post = release.posteriors(known, intruder="paper")
         assert post.known == known
         assert post.values.tolist() == domain
         assert post.probabilities.shape == (len(classes_of(records, known)), len(domain))
@@ -108,7 +108,7 @@ def test_a_sweep_gives_every_subset_once(people, beliefs, assert_same, technique
         tuple(sorted(known)) for known in SUBSETS
     )
     for post in swept:
-        again = release.posteriors([key for key in KEYS if key in post.known])
+        again = release.posteriors([key for key in KEYS if key in post.known], intruder="paper")
         assert_same(beliefs(post), beliefs(again))
         assert sorted(post.sizes.tolist()) == sorted(again.sizes.tolist())
 
@@ -127,7 +127,10 @@ def test_a_sweep_keeps_to_the_sizes(people, technique, sizes, count):
 @named(ALL)
 def test_the_order_of_the_known_keys_only_orders_the_classes(people, beliefs, assert_same, technique):
     release = technique.release(people, 2)
-    one, other = release.posteriors(["sex", "age"]), release.posteriors(["age", "sex"])
+    one, other = (
+        release.posteriors(["sex", "age"], intruder="paper"),
+        release.posteriors(["age", "sex"], intruder="paper"),
+    )
     assert one.classes.key_codes.tolist() != other.classes.key_codes.tolist()
     assert_same(beliefs(one), beliefs(other))
 
@@ -135,7 +138,7 @@ def test_the_order_of_the_known_keys_only_orders_the_classes(people, beliefs, as
 @named(RANDOM)
 def test_the_seed_is_all_the_randomness(people, beliefs, technique):
     def found(rng):
-        return beliefs(technique.release(people, rng).posteriors(["age"]))
+        return beliefs(technique.release(people, rng).posteriors(["age"], intruder="paper"))
 
     assert found(7) == found(7) == found(np.int64(7)) == found(np.random.default_rng(7))
     assert found(7) != found(8)
@@ -144,7 +147,9 @@ def test_the_seed_is_all_the_randomness(people, beliefs, technique):
 @named(ALL)
 def test_techniques_without_randomness_are_marked(people, beliefs, technique):
     """A study makes only one release of a technique that says it does not."""
-    one, other = (beliefs(technique.release(people, rng).posteriors(["age"])) for rng in (7, 8))
+    one, other = (
+        beliefs(technique.release(people, rng).posteriors(["age"], intruder="paper")) for rng in (7, 8)
+    )
     assert technique.random == (one != other)
 
 
@@ -152,7 +157,7 @@ def test_techniques_without_randomness_are_marked(people, beliefs, technique):
 def test_two_releases_from_one_generator_differ(people, beliefs, technique):
     """Two releases from one generator differ: the second draw is not the first again."""
     rng = np.random.default_rng(7)
-    first, second = (technique.release(people, rng).posteriors(["age"]) for _ in range(2))
+    first, second = (technique.release(people, rng).posteriors(["age"], intruder="paper") for _ in range(2))
     assert beliefs(first) != beliefs(second)
 
 
@@ -176,7 +181,9 @@ def test_the_order_of_rows_changes_nothing(people, records, domain, beliefs, tec
     release = technique.release(people, 2)
     other = reordered(release, shuffled, order) if technique in RANDOM else technique.release(shuffled)
     for known in SUBSETS:
-        assert beliefs(release.posteriors(known)) == beliefs(other.posteriors(known))
+        assert beliefs(release.posteriors(known, intruder="paper")) == beliefs(
+            other.posteriors(known, intruder="paper")
+        )
 
 
 @pytest.mark.parametrize(
@@ -196,8 +203,8 @@ def test_where_nothing_is_left_to_chance_the_order_of_rows_changes_nothing(
     """All drawn, one query over all, no noise: any seed and any order of rows give the same figures."""
     shuffled = Microdata(pa.Table.from_pylist(records[::-1]), confidential="pay", keys=KEYS, domain=domain)
     for known in SUBSETS:
-        one = technique.release(people, 1).posteriors(known).curves()
-        other = technique.release(shuffled, 2).posteriors(known).curves()
+        one = technique.release(people, 1).posteriors(known, intruder="paper").curves()
+        other = technique.release(shuffled, 2).posteriors(known, intruder="paper").curves()
         np.testing.assert_allclose(one.h0, other.h0, rtol=0, atol=1e-12)
         np.testing.assert_allclose(one.area, other.area, rtol=0, atol=1e-10)
 
@@ -225,7 +232,7 @@ def test_names_of_categories_change_nothing(people, records, domain, technique, 
     other = Microdata(pa.Table.from_pylist(renamed), confidential="pay", keys=KEYS, domain=domain)
     release, again = technique.release(people, 5), technique.release(other, 5)
     for known in SUBSETS:
-        one, two = release.posteriors(known), again.posteriors(known)
+        one, two = release.posteriors(known, intruder="paper"), again.posteriors(known, intruder="paper")
         assert one.classes.key_codes.tolist() == two.classes.key_codes.tolist()
         assert one.probabilities.tolist() == two.probabilities.tolist()
 
@@ -275,9 +282,9 @@ def test_frames_are_of_the_kind_that_went_in(people, records, domain, tmp_path, 
         assert isinstance(release.table, FRAMES[kind])
         assert typed(plain(release.table)) == typed(plain(same.table))
     for known in (["age"], ["job", "sex"]):
-        post = release.posteriors(known)
+        post = release.posteriors(known, intruder="paper")
         assert isinstance(post.keys, FRAMES[kind])
-        assert post.probabilities.tolist() == same.posteriors(known).probabilities.tolist()
+        assert post.probabilities.tolist() == same.posteriors(known, intruder="paper").probabilities.tolist()
         levels = [mine.levels(name) for name in known]
         codes = post.classes.key_codes
         expected = {name: [levels[k][code] for code in codes[:, k].tolist()] for k, name in enumerate(known)}
@@ -289,17 +296,17 @@ def test_frames_are_of_the_kind_that_went_in(people, records, domain, tmp_path, 
 @named(ALL)
 def test_large_tables_are_sparse_and_the_same(people, monkeypatch, technique):
     release = technique.release(people, 2)
-    dense = {known: release.posteriors(known) for known in SUBSETS}
+    dense = {known: release.posteriors(known, intruder="paper") for known in SUBSETS}
     entropies = {known: post.shannon() for known, post in dense.items()}
     assert not any(issparse(post.probabilities) for post in dense.values())
     finest = len(dense[tuple(KEYS)]) * 7 * 8
     monkeypatch.setattr(mixing, "DENSE_UP_TO", finest)
-    assert not issparse(release.posteriors(KEYS).probabilities)
+    assert not issparse(release.posteriors(KEYS, intruder="paper").probabilities)
     monkeypatch.setattr(mixing, "DENSE_UP_TO", finest - 1)
-    assert issparse(release.posteriors(KEYS).probabilities)
+    assert issparse(release.posteriors(KEYS, intruder="paper").probabilities)
     monkeypatch.setattr(mixing, "DENSE_UP_TO", 0)
     for known in SUBSETS:
-        sparse = release.posteriors(known)
+        sparse = release.posteriors(known, intruder="paper")
         assert sparse.probabilities.format == "csr"
         found, expected = sparse.probabilities.toarray(), dense[known].probabilities
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-16)
@@ -310,7 +317,7 @@ def test_large_tables_are_sparse_and_the_same(people, monkeypatch, technique):
 @named(ALL)
 def test_curves_are_the_measure_row_by_row(people, technique):
     for known in ([], ["age", "sex"]):
-        post = technique.release(people, 2).posteriors(known)
+        post = technique.release(people, 2).posteriors(known, intruder="paper")
         many = post.curves()
         assert len(many) == len(post)
         for row, probabilities in enumerate(post.probabilities):

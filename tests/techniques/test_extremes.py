@@ -31,7 +31,7 @@ SUBSETS = ([], ["age"], ["sex", "age", "job"])
 def test_nothing_changed(people, technique):
     release, bare = technique.release(people, 0), Unprotected().release(people)
     for known in SUBSETS:
-        one, other = release.posteriors(known), bare.posteriors(known)
+        one, other = release.posteriors(known, intruder="paper"), bare.posteriors(known, intruder="paper")
         np.testing.assert_allclose(one.probabilities, other.probabilities, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(one.curves().area, other.curves().area, atol=1e-9)
 
@@ -54,12 +54,14 @@ def test_nothing_changed(people, technique):
 def test_pure_noise(people, technique):
     release = technique.release(people, 0)
     for known in SUBSETS:
-        np.testing.assert_allclose(release.posteriors(known).probabilities, 1 / 7, rtol=1e-6)
+        np.testing.assert_allclose(
+            release.posteriors(known, intruder="paper").probabilities, 1 / 7, rtol=1e-6
+        )
 
 
 def test_random_keys_link_nobody(people):
     """With random keys, the posterior of every class is the distribution of the whole file."""
     release = PRAM({"sex": np.full((3, 3), 1 / 3)}).release(people, 0)
-    nobody = Unprotected().release(people).posteriors([]).probabilities[0]
-    for row in release.posteriors(["sex"]).probabilities:
+    nobody = Unprotected().release(people).posteriors([], intruder="paper").probabilities[0]
+    for row in release.posteriors(["sex"], intruder="paper").probabilities:
         np.testing.assert_allclose(row, nobody, rtol=1e-12)

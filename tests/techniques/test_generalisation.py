@@ -244,11 +244,15 @@ class TestLattice:
         path.write_text("Ą,1\ną,2\nŻ,1\nż,2\n", encoding="utf-8")
         other = people_of([(age, names[job], pay) for age, job, pay in rows])
         for known in ([], ["age"], ["job"], KEYS):
-            one = Generalisation(k=3, hierarchies=hierarchies).release(people_of(rows)).posteriors(known)
+            one = (
+                Generalisation(k=3, hierarchies=hierarchies)
+                .release(people_of(rows))
+                .posteriors(known, intruder="paper")
+            )
             two = (
                 Generalisation(k=3, hierarchies={"age": (5, 15), "job": path})
                 .release(other)
-                .posteriors(known)
+                .posteriors(known, intruder="paper")
             )
             assert one.probabilities.tolist() == two.probabilities.tolist()
 
@@ -275,7 +279,7 @@ def test_the_posterior_is_a_count_over_all_originals_that_fit(technique, beliefs
     levels = {key: people.levels(key) for key in KEYS}
     for known in ([], ["age"], ["job"], KEYS):
         expected = beliefs_by_enumeration(release.table.to_pylist(), levels, known)
-        for target, row in beliefs(release.posteriors(known)).items():
+        for target, row in beliefs(release.posteriors(known, intruder="paper")).items():
             told = expected[target]
             assert row == pytest.approx([told.get(pay, 0.0) for pay in people.values], abs=1e-12)
 
@@ -292,7 +296,7 @@ def test_originals_that_give_the_same_release():
         if [recode[age] for age, _ in original] == [recode[row[0]] for row in TINY]:
             for (age, job), row in zip(original, TINY, strict=True):
                 counts[age, job, row[2]] = counts.get((age, job, row[2]), 0) + 1
-    post = release.posteriors(KEYS)
+    post = release.posteriors(KEYS, intruder="paper")
     for codes, row in zip(post.classes.key_codes, post.probabilities, strict=True):
         target = (ages[codes[0]], jobs[codes[1]])
         of_pay = np.array([counts.get((*target, pay), 0) for pay in people.values])
@@ -307,15 +311,17 @@ def test_k_of_1_leaves_the_file_unchanged(people, beliefs, technique):
     release, plain = technique.release(people), Unprotected().release(people)
     assert release.table.equals(plain.table)
     for known in SUBSETS:
-        assert beliefs(release.posteriors(known)) == beliefs(plain.posteriors(known))
+        assert beliefs(release.posteriors(known, intruder="paper")) == beliefs(
+            plain.posteriors(known, intruder="paper")
+        )
 
 
 @pytest.mark.parametrize("technique", [Generalisation(k=40), Generalisation(k=40, hierarchies={"age": 2})])
 def test_all_starred_is_knowing_nothing(people, technique):
     release = technique.release(people)
-    nothing = Unprotected().release(people).posteriors([]).probabilities[0]
+    nothing = Unprotected().release(people).posteriors([], intruder="paper").probabilities[0]
     for known in SUBSETS:
-        for row in release.posteriors(known).probabilities:
+        for row in release.posteriors(known, intruder="paper").probabilities:
             np.testing.assert_allclose(row, nothing, atol=1e-12)
 
 
@@ -323,7 +329,7 @@ def test_a_larger_k_discloses_less_on_average(people):
     """Not for every class, but over people: entropy rises from the file as it is to nothing known."""
     average = []
     for k in (1, 5, 40):
-        post = Generalisation(k=k).release(people).posteriors(people.keys)
+        post = Generalisation(k=k).release(people).posteriors(people.keys, intruder="paper")
         average.append(post.sizes @ post.shannon() / len(people))
     assert average[0] < average[1] < average[2]
 
@@ -399,7 +405,9 @@ def test_a_lattice_that_is_too_large_is_refused(people, monkeypatch):
 def test_without_keys_there_is_nothing_to_generalise():
     people = Microdata(pa.table({"pay": [1, 2, 2]}), confidential="pay")
     for technique in (Generalisation(k=3), Generalisation(k=3, hierarchies={})):
-        assert technique.release(people).posteriors([]).probabilities.tolist() == [[1 / 3, 2 / 3]]
+        assert technique.release(people).posteriors([], intruder="paper").probabilities.tolist() == [
+            [1 / 3, 2 / 3]
+        ]
 
 
 def test_another_hierarchy_of_the_same_name_is_noticed(tmp_path):

@@ -145,4 +145,6 @@ def test_invalid_budgets(kind, epsilon):
 
 def test_a_domain_of_one_value():
     people = Microdata(pa.table({"pay": [7, 7]}), confidential="pay")
-    assert GeometricNoise(epsilon=1).release(people, 0).posteriors([]).probabilities.tolist() == [[1.0]]
+    assert GeometricNoise(epsilon=1).release(people, 0).posteriors(
+        [], intruder="paper"
+    ).probabilities.tolist() == [[1.0]]

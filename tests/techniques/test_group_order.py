@@ -76,7 +76,9 @@ def test_a_key_in_order_against_all_originals(rows, size):
         [[(possible == age)[:, np.equal(pays, pay)].sum() for pay in (10, 20)] for age in levels]
     )
     expected = expected / expected.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(release.posteriors(["age"]).probabilities, expected, atol=1e-12)
+    np.testing.assert_allclose(
+        release.posteriors(["age"], intruder="paper").probabilities, expected, atol=1e-12
+    )
 
 
 def test_two_groups_worked_by_hand():

@@ -45,7 +45,7 @@ def members(people: eq.Microdata, of: int) -> np.ndarray:
 
 def agree(release, people: eq.Microdata, told) -> None:
     """H0 of some classes against the average of ``told(record)``, a dense posterior, over the class's records."""
-    found = release.posteriors().shannon()
+    found = release.posteriors(intruder="paper").shannon()
     for of in CHECKED:
         expected = np.mean([told(record) for record in members(people, of)], axis=0)
         assert found[of] == pytest.approx(entropy(expected), abs=1e-9)
@@ -125,7 +125,9 @@ def test_noise(people: eq.Microdata, edge: str) -> None:
             away = np.abs(far)
             weights = np.where(away <= half, beyond[np.clip(half + away, 0, 90)], 0.0)
         posterior += weights / weights.sum() / len(people)
-    assert release.posteriors([]).shannon()[0] == pytest.approx(entropy(posterior), abs=1e-9)
+    assert release.posteriors([], intruder="paper").shannon()[0] == pytest.approx(
+        entropy(posterior), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("edge", ["clip", "wrap", "extend"])
@@ -186,7 +188,7 @@ def test_classes_linked_alike_share_a_row() -> None:
     frame = pd.DataFrame({"number": np.arange(400), "pay": np.arange(400) % 300})
     people = eq.Microdata(frame, confidential="pay", keys=["number"])
     release = eq.Sampling(fraction=0.1).release(people, 0)
-    blocks = list(release.posteriors().blocks())
+    blocks = list(release.posteriors(intruder="paper").blocks())
     assert sum(len(block.classes) for block in blocks) == 400
     different = len(np.unique(release.group))
     assert sum(block.probabilities.shape[0] for block in blocks) == different < 45
@@ -195,7 +197,7 @@ def test_classes_linked_alike_share_a_row() -> None:
 def test_a_tolerance_certifies(people: eq.Microdata) -> None:
     release = eq.Sampling(fraction=0.3).release(people, 1)
     few = np.array(CHECKED)
-    bounds = release.posteriors().curves_of(few, tolerance=0.01).area_bounds
+    bounds = release.posteriors(intruder="paper").curves_of(few, tolerance=0.01).area_bounds
     estimated = eq.assess(people, release).figures
     assert estimated.estimated[few].all()
     assert (bounds[:, 1] <= bounds[:, 0] * 1.0101).all()
@@ -214,7 +216,7 @@ people = eq.Microdata(frame, confidential="pay", keys=["job"], domain=domain)
 assert len(people.values) == 60_000
 for notation in sys.argv[1:]:
     release = technique_from(notation).release(people, 0)
-    print(notation, release.posteriors().shannon().mean())
+    print(notation, release.posteriors(intruder="paper").shannon().mean())
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 """
 

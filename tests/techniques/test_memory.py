@@ -38,7 +38,7 @@ def test_too_much_noise_is_rejected_when_it_is_created(percent: float) -> None:
 def test_a_sample_of_sixty_thousand_values_needs_no_square_table() -> None:
     people = many(60_000)
     release = eq.Sampling(fraction=0.5).release(people, 0)
-    found = release.posteriors([])
+    found = release.posteriors([], intruder="paper")
     sampled = np.zeros(60_000, dtype=bool)
     sampled[release.drawn] = True
     expected = np.where(sampled, 1, 0) / 60_000 + 0.5 / 60_000
@@ -51,4 +51,4 @@ def test_filled_posteriors_are_refused_before_they_are_made(monkeypatch: pytest.
     release = eq.Sampling(fraction=0.5).release(people, 1)
     monkeypatch.setattr(memory, "LARGEST_TABLE", 8 * (20 * 40 + 20) - 1)
     with pytest.raises(eq.InputError, match="the posteriors of all classes"):
-        _ = release.posteriors(["key"]).probabilities
+        _ = release.posteriors(["key"], intruder="paper").probabilities

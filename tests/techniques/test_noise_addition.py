@@ -95,7 +95,7 @@ def test_posterior_is_linkage_times_channel(
 ):
     release = NoiseAddition(percent=percent, edge=edge).release(people, 9)
     expected = linked(release.table.to_pylist(), classes_of(records, known), known, percent, edge)
-    assert_same(beliefs(release.posteriors(known)), expected)
+    assert_same(beliefs(release.posteriors(known, intruder="paper")), expected)
 
 
 @pytest.mark.parametrize("known", SUBSETS, ids=str)
@@ -106,7 +106,7 @@ def test_interval_intruder_is_the_printed_text(
 ):
     release = NoiseAddition(percent=percent, edge=edge, intruder="interval").release(people, 9)
     expected = reached(release.table.to_pylist(), classes_of(records, known), percent, edge)
-    assert_same(beliefs(release.posteriors(known)), expected)
+    assert_same(beliefs(release.posteriors(known, intruder="paper")), expected)
 
 
 @pytest.mark.parametrize("edge", EDGES)
@@ -115,7 +115,10 @@ def test_without_noise_it_is_the_file_itself(people, beliefs, assert_same, edge,
     release = NoiseAddition(percent=0, edge=edge, intruder=intruder).release(people, 3)
     file = Unprotected().release(people)
     for known in SUBSETS:
-        assert_same(beliefs(release.posteriors(known)), beliefs(file.posteriors(known)))
+        assert_same(
+            beliefs(release.posteriors(known, intruder="paper")),
+            beliefs(file.posteriors(known, intruder="paper")),
+        )
     assert release.table.equals(file.table)
 
 
@@ -186,7 +189,7 @@ def test_a_class_that_noise_cannot_have_made_is_refused(people):
     everyone_twenty = {key: replace(column, codes=column.codes * 0) for key, column in release.keys.items()}
     impossible = replace(release, keys=everyone_twenty)
     with pytest.raises(ValueError, match="No released record"):
-        impossible.posteriors(["age"])
+        impossible.posteriors(["age"], intruder="paper")
 
 
 def test_noise_is_drawn_afresh_for_every_attribute(people):

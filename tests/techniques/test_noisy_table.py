@@ -82,7 +82,7 @@ def test_all_people_of_all_tables_that_could_show_these_counts(known):
     weights = np.exp(-epsilon * np.abs(tables - release.counts[..., None]).sum(axis=(0, 1)))
     people_with = (tables * weights).sum(axis=-1)
     rows = people_with.sum(axis=0, keepdims=True) if not known else people_with
-    post = release.posteriors(known)
+    post = release.posteriors(known, intruder="paper")
     np.testing.assert_allclose(post.probabilities, rows / rows.sum(axis=1, keepdims=True), rtol=1e-12)
 
 
@@ -101,7 +101,7 @@ def calibration(epsilon: float, believed: float) -> float:
         keys=["k"],
     )
     release = NoisyTable(epsilon=epsilon).release(people, rng)
-    post = replace(release, epsilon=believed).posteriors(["k"])
+    post = replace(release, epsilon=believed).posteriors(["k"], intruder="paper")
     inside = (release.counts < 20).all(axis=1)
     true = post.classes.counts.toarray()[inside]
     stated = post.probabilities[inside]
@@ -126,7 +126,10 @@ def test_clamping_negative_counts_would_take_nothing_from_her():
     assert (release.counts < 0).any()
     clamped = replace(release, counts=np.maximum(release.counts, 0))
     for known in ([], ["sex"]):
-        assert (release.posteriors(known).probabilities == clamped.posteriors(known).probabilities).all()
+        assert (
+            release.posteriors(known, intruder="paper").probabilities
+            == clamped.posteriors(known, intruder="paper").probabilities
+        ).all()
 
 
 def test_a_table_too_large():

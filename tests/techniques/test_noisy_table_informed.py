@@ -54,7 +54,7 @@ def by_enumeration(release, known, codes, size, epsilon):
 def test_equals_enumeration_of_all_tables(n, seed, epsilon, known):
     people = small(n, seed)
     release = NoisyTable(epsilon).release(people, seed)
-    found = release.informed(people.classes(known), PRIOR)
+    found = release.informed_of_classes(people.classes(known), PRIOR)
     for row, codes, size in zip(
         found.probabilities, found.classes.key_codes, found.classes.sizes, strict=True
     ):
@@ -64,7 +64,7 @@ def test_equals_enumeration_of_all_tables(n, seed, epsilon, known):
 def test_a_wrong_budget_is_found_out():
     people = small(5, 3)
     release = NoisyTable(2.0).release(people, 3)
-    found = release.informed(people.classes([]), PRIOR).probabilities[0]
+    found = release.informed_of_classes(people.classes([]), PRIOR).probabilities[0]
     assert np.abs(found - by_enumeration(release, [], [], 5, 1.5)).max() > 0.005
 
 
@@ -79,13 +79,13 @@ def test_like_cells_together_are_nearly_each_alone(monkeypatch, epsilon, known):
     release = NoisyTable(epsilon).release(people, 4)
     prior = np.bincount(people.codes, minlength=10) / n
     prior[8] = 0.0  # and a value that cannot be
-    exact = release.informed(people.classes(known), prior).probabilities
+    exact = release.informed_of_classes(people.classes(known), prior).probabilities
     monkeypatch.setattr(known_class_sizes, "MOST_EXACT_CELLS", 0)
-    nearly = release.informed(people.classes(known), prior).probabilities
+    nearly = release.informed_of_classes(people.classes(known), prior).probabilities
     assert 0 < np.abs(nearly - exact).max() < 5e-3
     assert not nearly[:, 8].any()
     monkeypatch.setattr(known_class_sizes, "CELLS_AT_A_TIME", 1)
-    alone = release.informed(people.classes(known), prior).probabilities
+    alone = release.informed_of_classes(people.classes(known), prior).probabilities
     np.testing.assert_allclose(alone, nearly, rtol=1e-9, atol=1e-12)
 
 
@@ -100,7 +100,7 @@ def test_the_size_of_each_class_tells_much_on_the_shipped_people():
     classes, n = people.classes(keys), len(people)
     prior = np.bincount(people.codes, minlength=len(people.values)) / n
     hits, bits = [], []
-    for post in (release.of_classes(classes), release.informed(classes, prior)):
+    for post in (release.of_classes(classes), release.informed_of_classes(classes, prior)):
         of_record = post.probabilities[classes.of_record]
         hits.append((of_record.argmax(axis=1) == people.codes).mean())
         one, right = np.ones(n), of_record[np.arange(n), people.codes]

@@ -116,7 +116,7 @@ def released_ages(ages, pay=None) -> tuple[np.ndarray, list[str]]:
     people = eq.Microdata(ORIGINAL, confidential="pay", keys=["age"])
     table = pd.DataFrame({"age": ages, "pay": ORIGINAL.pay[: len(ages)] if pay is None else pay})
     release = eq.ReleasedFile(table).release(people)
-    return np.asarray(release.posteriors(["age"]).probabilities), release.notes()
+    return np.asarray(release.posteriors(["age"], intruder="paper").probabilities), release.notes()
 
 
 @pytest.mark.parametrize("missing", [None, "NA", ""])

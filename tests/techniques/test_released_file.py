@@ -84,7 +84,7 @@ def test_every_person_with_every_record(matching, people, released):
     linked = by_hand.exact if matching == "exact" else by_hand.nearest
     for known in SUBSETS:
         expected = {v: linked(v, released, known, LEVELS, PAYS) for v in by_hand.classes(people, known)}
-        found = beliefs(release.posteriors(known))
+        found = beliefs(release.posteriors(known, intruder="paper"))
         assert found.keys() == expected.keys()
         for value, row in found.items():
             assert row == pytest.approx(expected[value], abs=1e-12), (known, value)
@@ -101,7 +101,7 @@ def test_fellegi_sunter_over_all_listed_pairs(people, released):
     assert u == pytest.approx(listed_u, rel=1e-12)
     assert all(m[key] >= u[key] for key in KEYS)
     for known in SUBSETS:
-        found = beliefs(release.posteriors(known))
+        found = beliefs(release.posteriors(known, intruder="paper"))
         for value, row in found.items():
             assert row == pytest.approx(
                 by_hand.probable(value, released, known, m, u, PAYS), rel=1e-9, abs=1e-12
@@ -169,7 +169,7 @@ def test_many_records_nearest_against_all_distances(known):
     masked.loc[rng.random(600) < 0.2, "job"] = "*"
     masked.loc[rng.random(600) < 0.1, "region"] = "elsewhere"
     people = eq.Microdata(frame, confidential="pay", keys=["age", "region", "job", "hours"])
-    post = eq.ReleasedFile(masked, matching="nearest").release(people).posteriors(known)
+    post = eq.ReleasedFile(masked, matching="nearest").release(people).posteriors(known, intruder="paper")
     away = np.zeros((len(post), 600))
     for key in known:
         mine = post.keys[key].to_numpy()[:, None]
@@ -196,7 +196,9 @@ def test_the_size_of_leaves_changes_nothing(leaf, monkeypatch):
     monkeypatch.setattr(record_tree_kernels, "cut", record_tree_kernels.cut.py_func)
     monkeypatch.setattr(record_tree_kernels, "grow", record_tree_kernels.grow.py_func)
     other = eq.ReleasedFile(table([UNDERSTOOD, *released]), matching="nearest").release(people)
-    assert beliefs(other.posteriors(KEYS)) == beliefs(expected.posteriors(KEYS))
+    assert beliefs(other.posteriors(KEYS, intruder="paper")) == beliefs(
+        expected.posteriors(KEYS, intruder="paper")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +210,10 @@ def with_nulls() -> pd.DataFrame:
 
 def differences(release: Any, people: eq.Microdata, known: list[str]) -> np.ndarray:
     """For each person, the total variation distance from the posterior of the unprotected file."""
-    found, bare = release.posteriors(known), eq.Unprotected().release(people).posteriors(known)
+    found, bare = (
+        release.posteriors(known, intruder="paper"),
+        eq.Unprotected().release(people).posteriors(known, intruder="paper"),
+    )
     return np.abs(found.probabilities - bare.probabilities).sum(axis=1)[found.classes.of_record] / 2
 
 
@@ -238,7 +243,9 @@ def test_shuffled_values_tell_no_more_than_the_marginal(matching):
     shares = np.bincount(people.codes) / len(people)
 
     def given_to_truth(table):
-        post = eq.ReleasedFile(table, matching=matching).release(people).posteriors(["region"])
+        post = (
+            eq.ReleasedFile(table, matching=matching).release(people).posteriors(["region"], intruder="paper")
+        )
         return post.probabilities[post.classes.of_record, people.codes].mean()
 
     assert given_to_truth(shuffled) == pytest.approx((shares**2).sum(), abs=0.01)
@@ -271,13 +278,13 @@ def test_rows_and_names_do_not_matter(matching):
         microdata(renamed(people, names))
     )
     for known in SUBSETS:
-        expected = beliefs(found.posteriors(known))
-        again = beliefs(turned.posteriors(known))
+        expected = beliefs(found.posteriors(known, intruder="paper"))
+        again = beliefs(turned.posteriors(known, intruder="paper"))
         assert again.keys() == expected.keys()
         for value, row in expected.items():
             assert again[value] == pytest.approx(row, abs=1e-12)
         place = known.index("job") if "job" in known else None
-        for value, row in beliefs(other.posteriors(known)).items():
+        for value, row in beliefs(other.posteriors(known, intruder="paper")).items():
             back = {new: old for old, new in names.items()}
             was = tuple(back[v] if i == place else v for i, v in enumerate(value))
             assert row == pytest.approx(expected[was], abs=1e-12)
@@ -294,7 +301,7 @@ def test_a_sweep_is_every_subset(matching):
     swept = {frozenset(post.known): post for post in release.sweep()}
     assert set(swept) == {frozenset(known) for known in SUBSETS}
     for post in swept.values():
-        again = beliefs(release.posteriors(list(post.known)))
+        again = beliefs(release.posteriors(list(post.known), intruder="paper"))
         for value, row in beliefs(post).items():
             assert row == pytest.approx(again[value], abs=1e-12)
 
@@ -304,7 +311,7 @@ def test_generalised_columns_read_back_are_the_generalisation():
     frame = pd.DataFrame({"age": list(range(20, 40)), "pay": [10, 20] * 5 + [30] * 10})
     people = eq.Microdata(frame, confidential="pay", keys=["age"])
     decades = frame.assign(age=[f"[{a // 10 * 10},{a // 10 * 10 + 9}]" for a in frame["age"]])
-    post = eq.ReleasedFile(decades).release(people).posteriors(["age"])
+    post = eq.ReleasedFile(decades).release(people).posteriors(["age"], intruder="paper")
     assert post.probabilities.tolist() == [[0.5, 0.5, 0]] * 10 + [[0, 0, 1]] * 10
 
 
@@ -317,7 +324,7 @@ def test_people_whom_no_record_fits():
     assert release.unmatched(["job", "sex"]) == 1
     assert release.unmatched(["job"]) == 0
     third = 1 / 3
-    assert beliefs(release.posteriors(["job", "sex"])) == {
+    assert beliefs(release.posteriors(["job", "sex"], intruder="paper")) == {
         ("cook", "F"): [0.5, 0, 0.5],
         ("judge", "F"): pytest.approx([third] * 3),
         ("judge", "M"): [0, 1, 0],
@@ -344,15 +351,15 @@ def test_confidential_values_at_face_value():
         "2*": [0, 1, 0, 0],
     }.items():
         release = eq.ReleasedFile(pd.DataFrame({"sex": ["F"], "pay": [written]})).release(people)
-        assert release.posteriors([]).probabilities[0] == pytest.approx(expected), written
+        assert release.posteriors([], intruder="paper").probabilities[0] == pytest.approx(expected), written
     missing = pd.DataFrame({"sex": list("FFF"), "pay": ["10", "20", "NA"]})
-    assert eq.ReleasedFile(missing).release(people).posteriors([]).probabilities[0] == pytest.approx(
-        [0.5, 0.5, 0, 0]
-    )
+    assert eq.ReleasedFile(missing).release(people).posteriors([], intruder="paper").probabilities[
+        0
+    ] == pytest.approx([0.5, 0.5, 0, 0])
     nothing = pd.DataFrame({"sex": list("FF"), "pay": ["*", None]})
-    assert eq.ReleasedFile(nothing).release(people).posteriors([]).probabilities[0] == pytest.approx(
-        [0.25] * 4
-    )
+    assert eq.ReleasedFile(nothing).release(people).posteriors([], intruder="paper").probabilities[
+        0
+    ] == pytest.approx([0.25] * 4)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "duckdb", "csv", "parquet"])
@@ -374,7 +381,10 @@ def test_any_kind_of_table(kind, tmp_path):
     }[kind]
     release = eq.ReleasedFile(given_as).release(people)
     expected = eq.ReleasedFile(frame).release(people)
-    assert release.posteriors(KEYS).probabilities.tolist() == expected.posteriors(KEYS).probabilities.tolist()
+    assert (
+        release.posteriors(KEYS, intruder="paper").probabilities.tolist()
+        == expected.posteriors(KEYS, intruder="paper").probabilities.tolist()
+    )
     assert release.table.to_pydict() == frame.to_pydict()
 
 
@@ -419,11 +429,11 @@ def test_large_tables_are_sparse_and_the_same(matching, monkeypatch):
         {k: draw.choice(list(SYMBOLS[k])) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(9)
     ]
     release = eq.ReleasedFile(table([UNDERSTOOD, *released]), matching=matching).release(people)
-    dense = [release.posteriors(known) for known in SUBSETS]
+    dense = [release.posteriors(known, intruder="paper") for known in SUBSETS]
     expected = [(post.probabilities, post.curves().area) for post in dense]
     monkeypatch.setattr(mixing, "DENSE_UP_TO", 0)
     for known, (probabilities, area) in zip(SUBSETS, expected, strict=True):
-        sparse = release.posteriors(known)
+        sparse = release.posteriors(known, intruder="paper")
         assert sparse.probabilities.format == "csr"
         np.testing.assert_allclose(sparse.probabilities.toarray(), probabilities, atol=1e-12)
         np.testing.assert_allclose(sparse.curves().area, area, atol=1e-9)
@@ -435,7 +445,7 @@ def test_distances_tie_but_for_rounding():
     frame = pd.DataFrame({"x": [0.0, 0.3, 1.0], "pay": [10, 20, 30]})
     people = eq.Microdata(frame, confidential="pay", keys=["x"])
     released = pd.DataFrame({"x": [0.1, 0.5, 0.9], "pay": [10, 20, 30]})
-    post = eq.ReleasedFile(released, matching="nearest").release(people).posteriors(["x"])
+    post = eq.ReleasedFile(released, matching="nearest").release(people).posteriors(["x"], intruder="paper")
     assert post.probabilities.tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
 
 
@@ -447,5 +457,5 @@ def test_our_own_generalisation_read_back_has_its_posteriors(technique):
     release = technique.release(people, 0)
     again = eq.ReleasedFile(release.table).release(people)
     for known in ([], ["age"], ["job"], ["age", "job"]):
-        one, two = release.posteriors(known), again.posteriors(known)
+        one, two = release.posteriors(known, intruder="paper"), again.posteriors(known, intruder="paper")
         np.testing.assert_allclose(two.probabilities, one.probabilities, atol=1e-12)

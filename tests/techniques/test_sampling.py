@@ -40,15 +40,15 @@ def test_posterior_is_the_count(
 ):
     release = Sampling(fraction=fraction, prior=prior).release(people, 4)
     expected = counted(records, release.table.to_pylist(), classes_of(records, known), known, domain, prior)
-    assert_same(beliefs(release.posteriors(known)), expected)
+    assert_same(beliefs(release.posteriors(known, intruder="paper")), expected)
 
 
 def test_who_is_not_sampled_counts_by_the_prior(people, beliefs):
     """Nobody earns 70, so that value has the unsampled mass alone: 30 of 40 records, over 7 values."""
-    (uniform,) = beliefs(Sampling(fraction=0.25).release(people, 1).posteriors([])).values()
+    (uniform,) = beliefs(Sampling(fraction=0.25).release(people, 1).posteriors([], intruder="paper")).values()
     assert uniform[-1] == pytest.approx(30 / 40 / 7, rel=1e-12)
     (marginal,) = beliefs(
-        Sampling(fraction=0.25, prior="marginal").release(people, 1).posteriors([])
+        Sampling(fraction=0.25, prior="marginal").release(people, 1).posteriors([], intruder="paper")
     ).values()
     assert marginal[-1] == 0
 
@@ -97,5 +97,7 @@ def test_every_record_is_drawn_as_often(people):
 def test_all_records_drawn_is_the_file_itself(people, beliefs, prior):
     whole, file = Sampling(fraction=1, prior=prior).release(people, 3), Unprotected().release(people)
     for known in SUBSETS:
-        assert beliefs(whole.posteriors(known)) == beliefs(file.posteriors(known))
+        assert beliefs(whole.posteriors(known, intruder="paper")) == beliefs(
+            file.posteriors(known, intruder="paper")
+        )
     assert whole.table.equals(file.table)

@@ -143,7 +143,7 @@ def test_the_posterior_is_a_count_over_all_originals_that_fit(beliefs, k):
         rows = release.table.to_pylist()
         levels = {key: people.levels(key) for key in ("a", "b")}
         expected = beliefs_by_enumeration(rows, levels, known, reads=reads)
-        for target, row in beliefs(release.posteriors(known)).items():
+        for target, row in beliefs(release.posteriors(known, intruder="paper")).items():
             told = expected[target]
             assert row == pytest.approx([told.get(pay, 0.0) for pay in people.values], abs=1e-12)
 
@@ -154,7 +154,9 @@ SUBSETS = [known for size in range(4) for known in combinations(["sex", "age", "
 def test_k_of_1_leaves_the_file_unchanged(people, beliefs):
     release, plain = Suppression(k=1).release(people), Unprotected().release(people)
     for known in SUBSETS:
-        assert beliefs(release.posteriors(known)) == beliefs(plain.posteriors(known))
+        assert beliefs(release.posteriors(known, intruder="paper")) == beliefs(
+            plain.posteriors(known, intruder="paper")
+        )
 
 
 def test_all_starred_is_knowing_nothing():
@@ -164,7 +166,7 @@ def test_all_starred_is_knowing_nothing():
     assert release.suppressed == 8
     for known in ([], ["a"], ["b"], ["a", "b"]):
         np.testing.assert_allclose(
-            release.posteriors(known).probabilities,
+            release.posteriors(known, intruder="paper").probabilities,
             [[0.25, 0.5, 0.25]] * len(people.classes(known)),
             atol=1e-12,
         )

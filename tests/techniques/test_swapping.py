@@ -185,14 +185,16 @@ def test_a_rate_that_moves_nobody_is_the_file_itself(people, beliefs, window):
     release = Swapping(rate=0.01, on="all", window=window).release(people, 0)
     assert release.table.to_pylist() == Unprotected().release(people).table.to_pylist()
     for known in ([], ["age"], ["age", "sex", "job"]):
-        assert beliefs(release.posteriors(known)) == beliefs(Unprotected().release(people).posteriors(known))
+        assert beliefs(release.posteriors(known, intruder="paper")) == beliefs(
+            Unprotected().release(people).posteriors(known, intruder="paper")
+        )
 
 
 def test_all_swapped_at_random_leaves_the_marginal():
     """A record cannot keep its own value, which changes the marginal by at most 1/(n − 1)."""
     pay = np.repeat([10, 20, 30], [200, 500, 300])
     people = Microdata(pa.table({"id": np.arange(1000), "pay": pay}), confidential="pay", keys=["id"])
-    post = Swapping(rate=1).release(people, 0).posteriors(["id"])
+    post = Swapping(rate=1).release(people, 0).posteriors(["id"], intruder="paper")
     np.testing.assert_allclose(post.probabilities, np.tile([0.2, 0.5, 0.3], (1000, 1)), atol=1 / 999)
 
 

@@ -22,7 +22,7 @@ def test_posterior_is_the_class_own_distribution(people, records, domain, belief
     for key, members in classes_of(records, known).items():
         pays = Counter(records[r]["pay"] for r in members)
         expected[key] = [pays[value] / len(members) for value in domain]
-    post = Unprotected().release(people).posteriors(known)
+    post = Unprotected().release(people).posteriors(known, intruder="paper")
     assert beliefs(post) == expected
     assert sorted(post.sizes.tolist()) == sorted(map(len, classes_of(records, known).values()))
 

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice
 from equivoc.assessment.by_knowledge import MOST_KEYS, SubsetFigures, published, subset_figures
 from equivoc.assessment.class_figures import CHECKED_ROWS, ClassFigures, class_figures
 from equivoc.assessment.contributions import contributions, mean_entropies
@@ -23,9 +24,10 @@ from equivoc.data.control_group import control_people
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.prior import LEAST, Prior, prior_probabilities
 from equivoc.intruder.release import Release
-from equivoc.measure.input.arguments import check_relative_gap, numbers, tolerances
-from equivoc.measure.input.distribution import SUM_TOLERANCE
+from equivoc.intruder.strengths.strongest import INTRUDERS, Choice
+from equivoc.measure.input.arguments import check_relative_gap, tolerances
 from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
 from equivoc.number_format import exact
@@ -66,6 +68,8 @@ class Assessment(Reported):
 
     tolerance: float | None = None
     """The relative gap of certified areas; None: areas of classes with many values are estimated."""
+    asked: str = "strongest"
+    """The intruder that was asked for."""
 
     @property
     def attributes(self) -> dict[str, Assessment]:
@@ -73,9 +77,55 @@ class Assessment(Reported):
         return {self.people.confidential: self}
 
     @cached_property
+    def choice(self) -> Choice:
+        """The intruders that were tried, the one that is used, and why others were left out."""
+        classes = self.people.classes(list(self.known))
+        return self.release.choice(classes, self.prior_probabilities, self.asked)
+
+    @property
+    def intruder(self) -> str:
+        """The name of the intruder that is used."""
+        return self.choice.used.intruder
+
+    @property
     def posteriors(self) -> Posteriors:
         """The intruder's posterior of each class."""
-        return self.release.posteriors(list(self.known))
+        return self.choice.used.posteriors
+
+    @cached_property
+    def intruders(self) -> Any:
+        """A frame with a row per intruder that applies: h0, area, surprise, gain, trust, hit, true_hit, used.
+
+        Averages over people; hit and true_hit at the first tolerance above 0. Less entropy, area and surprise is
+        riskier, more gain and more hits are.
+        """
+        choice = self.choice
+        if self.asked != "strongest":
+            choice = self.release.choice(self.posteriors.classes, self.prior_probabilities)
+        tried = {each.intruder: each.posteriors for each in choice.tried}
+        tried[self.intruder] = self.posteriors
+        at = next((e for e in self.eps if e > 0), self.eps[0])
+        rows = []
+        for name, posteriors in tried.items():
+            used = name == self.intruder
+            found = self.figures if used else class_figures(posteriors, (at,), tolerance=self.tolerance)
+            truth = (
+                self.truth if used else truth_beside_belief(posteriors, found, (0.0, at), self._mixed_prior)
+            )
+            rows.append((name, used, found, truth))
+        return self.people.like(
+            {
+                "intruder": [name for name, *_ in rows],
+                "h0": [found.mean(found.h0) for *_, found, _ in rows],
+                "area": [found.mean(found.area) for *_, found, _ in rows],
+                "surprise": [truth.overall.surprise for *_, truth in rows],
+                "gain": [truth.overall.gain for *_, truth in rows],
+                "trust": [truth.overall.trust for *_, truth in rows],
+                "hit": [found.mean(found.hit[at]) for *_, found, _ in rows],
+                "true_hit": [truth.true_hit[at] for *_, truth in rows],
+                "used": [used for _, used, *_ in rows],
+            }
+        )
 
     @cached_property
     def figures(self) -> ClassFigures:
@@ -99,9 +149,22 @@ class Assessment(Reported):
     @cached_property
     def subsets(self) -> list[SubsetFigures]:
         """The figures for every subset of the known keys, or for some of them if there are many."""
+        own = self.figures
+        if self.subset_intruder != self.intruder:
+            own = class_figures(self._believed(self.known), (), tolerance=self.tolerance, truth=False)
         return subset_figures(
-            self.release, self.known, all_known=(self.figures, self.unprotected), tolerance=self.tolerance
+            self._believed, self.known, all_known=(own, self.unprotected), tolerance=self.tolerance
         )
+
+    @property
+    def subset_intruder(self) -> str:
+        """The intruder of figures for subsets of the known keys: informed, where the one used would take too long."""
+        return "informed" if self.intruder in ("register", "learned") else self.intruder
+
+    def _believed(self, known: Sequence[str]) -> Posteriors:
+        """The posteriors of someone who knows some of the keys."""
+        classes = self.people.classes(list(known))
+        return self.release.believed(classes, self.prior_probabilities, self.subset_intruder)
 
     @property
     def break_points(self) -> Floats:
@@ -136,8 +199,13 @@ class Assessment(Reported):
 
     @cached_property
     def truth(self) -> TruthFigures:
-        """Her beliefs held against the people's true values, with their distribution as the public prior."""
-        return truth_beside_belief(self.posteriors, self.figures, self.eps, marginal(self.people))
+        """Her beliefs compared with the people's true values."""
+        return truth_beside_belief(self.posteriors, self.figures, self.eps, self._mixed_prior)
+
+    @property
+    def _mixed_prior(self) -> Floats:
+        """The prior that is mixed in before the comparison with the truth: no value is impossible."""
+        return np.maximum(self.prior_probabilities, LEAST)
 
     @cached_property
     def means(self) -> dict[str, Any]:
@@ -163,6 +231,8 @@ class Assessment(Reported):
         facts = {
             "technique": self.technique,
             "known": list(self.known),
+            "intruder": self.intruder,
+            "left_out": self.choice.left_out,
             "records": len(self.people),
             "classes": len(self.posteriors),
             "domain": _domain(attribute),
@@ -207,7 +277,8 @@ class Assessment(Reported):
 
     def _control_figures(self, control: Microdata) -> dict[str, Any]:
         """Means of the control group; true hits, truth and surprise for it and for the people in the data."""
-        posteriors = self.release.of_others(control.classes(list(self.known)))
+        classes = control.classes(list(self.known))
+        posteriors = self.release.of_others(classes, self.prior_probabilities, self.intruder)
         found = class_figures(posteriors, self.eps, tolerance=self.tolerance)
         of_control = truth_figures(posteriors, found.right)
         of_people = truth_figures(self.posteriors, self.figures.right)
@@ -226,7 +297,7 @@ class Assessment(Reported):
         if "subsets" in self.__dict__ and len(self.known) <= MOST_KEYS:  # already measured
             h = {frozenset(subset.known): subset.h0 for subset in self.subsets}
         else:
-            h = mean_entropies(self.release, self.known)
+            h = mean_entropies(self._believed, self.known)
         return contributions(h, self.known)
 
     def plot_contributions(self) -> altair.Chart:
@@ -289,7 +360,8 @@ def assess(
     known: Sequence[str] | None = None,
     seed: int = 0,
     eps: Any = None,
-    prior: ArrayLike | None = None,
+    prior: Prior = "marginal",
+    intruder: str = "strongest",
     control: Any = None,
     tolerance: float | None = None,
 ) -> Any:
@@ -298,10 +370,13 @@ def assess(
     ``known`` are the keys whose values the intruder knows of her target (None: all of them; []: none). ``eps`` are the
     tolerances of the hit rates (None: 0 and about a tenth of the domain's width, `round_tolerance`). ``prior`` is what
     is publicly known of the confidential attribute without the release: "marginal" (its distribution among the
-    people), "uniform", or a probability for each value of the domain. It goes through the technique's channel and is
-    the baseline; None: each technique's own prior, and a uniform baseline. ``control`` are people who are not in the
-    data, with the same columns (a Microdata, or a table that is read like the people's): the summary then also gives
-    the figures for them, which show what can be learnt about anyone. ``tolerance`` certifies areas to that relative gap
+    people), "uniform", or a probability for each value of the domain. Every intruder but the paper's uses it, and it is
+    the baseline. ``intruder`` is "paper" (the algorithm as published, with a uniform prior), "informed" (Bayes' rule
+    with the prior, the mechanism and the number of people like the target), "register" (informed, and knows the
+    keys of everybody), "learned" (informed, and learns from the release how values depend on keys) or "strongest": of
+    those that apply, the one whose beliefs come closest to the truth. ``control`` are people who are not in the data,
+    with the same columns (a Microdata, or a table that is read like the people's): the summary then also gives the
+    figures for them, which show what can be learnt about anyone. ``tolerance`` certifies areas to that relative gap
     (0.01: within 1 %); without it, areas of classes with more than 256 values are estimated, and the summary says how
     many, with a bound of the error of those that were checked.
 
@@ -326,6 +401,7 @@ def assess(
             seed=seed,
             eps=eps,
             prior=prior,
+            intruder=intruder,
             control=control,
             tolerance=tolerance,
         )
@@ -333,7 +409,8 @@ def assess(
     if tolerance is not None:
         tolerance = check_relative_gap(tolerance, exact_allowed=False)
     asked = tolerances("eps", people.attribute.geometry.default_tolerances() if eps is None else eps)
-    expected = _checked_prior(prior, people)
+    expected = prior_probabilities(prior, people)
+    check_choice("intruder", intruder, INTRUDERS)
     others = None if control is None else control_people(people, control)
     if isinstance(technique, Technique):
         release, notation, drawn_with = technique.release(people, seed), technique.notation, seed
@@ -343,44 +420,10 @@ def assess(
         release, notation, drawn_with = technique, type(technique).__name__, None
     else:
         raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
-    if prior is not None:
-        release = release.with_prior(expected)
     if others is not None:
         release.check_links_others()
     at = tuple(dict.fromkeys(asked.tolist()))
-    return Assessment(people, release, notation, names, at, expected, drawn_with, others, tolerance)
-
-
-def _checked_prior(prior: ArrayLike | str | None, people: Microdata) -> Floats:
-    """One probability for each value of the domain; InputError says what is wrong with it."""
-    values = len(people.attribute)
-    if prior is None or (isinstance(prior, str) and prior == "uniform"):
-        return np.full(values, 1.0 / values)
-    if isinstance(prior, str) and prior == "marginal":
-        return marginal(people)
-    if isinstance(prior, (str, bytes)) or np.ndim(prior) == 0:
-        raise InputError(
-            f'prior is {prior!r}; give one probability for each of the {values} values, or "marginal" or "uniform".'
-        )
-    given = numbers("prior", prior)
-    if len(given) != values:
-        raise InputError(
-            f"prior has {len(given)} entries; give one probability for each of the {values} values."
-        )
-    if given.min() < 0:
-        i = int(np.argmax(given < 0))
-        raise InputError(f"prior[{i}] is {given[i]:g}; probabilities must be 0 or more.")
-    if abs(float(given.sum()) - 1.0) > SUM_TOLERANCE:
-        raise InputError(
-            f"prior sums to {given.sum():.12g}, not to 1 (within {SUM_TOLERANCE:g}); divide it by its sum."
-        )
-    return given
-
-
-def marginal(people: Microdata) -> Floats:
-    """The distribution of the confidential attribute among the people."""
-    counts = np.bincount(people.codes, minlength=len(people.attribute))
-    return np.asarray(counts / counts.sum())
+    return Assessment(people, release, notation, names, at, expected, drawn_with, others, tolerance, intruder)
 
 
 def _domain(attribute: Attribute) -> dict[str, Any]:

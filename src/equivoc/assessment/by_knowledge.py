@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 
 from equivoc.assessment.class_figures import ClassFigures, class_figures
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.intruder.release import Release
 
 MOST_KEYS = 6
 """With at most this many known keys, every subset is measured; otherwise no key, each key alone, and all."""
@@ -35,21 +34,23 @@ class SubsetFigures:
 
 
 def subset_figures(
-    release: Release,
+    believed: Callable[[tuple[str, ...]], Posteriors],
     known: tuple[str, ...],
     *,
     all_known: tuple[ClassFigures, ClassFigures],
     tolerance: float | None,
 ) -> list[SubsetFigures]:
-    """The figures for every subset of the known keys; ``all_known`` are those already computed, of the release
-    and of the unprotected file.
+    """The figures for every subset of the known keys.
+
+    ``believed`` gives the posteriors of someone who knows these keys; ``all_known`` are the figures already computed,
+    of the release and of the unprotected file.
     """
     found = []
     for subset in _subsets(known):
         if subset == known:
             own, bare = all_known
         else:
-            posteriors = release.posteriors(list(subset))
+            posteriors = believed(subset)
             own = class_figures(posteriors, (), tolerance=tolerance, truth=False)
             bare = class_figures(published(posteriors), (), tolerance=tolerance, truth=False)
         found.append(

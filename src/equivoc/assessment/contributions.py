@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
-from equivoc.intruder.release import Release
+from equivoc.intruder.posteriors import Posteriors
 
 
 def contributions(h: Mapping[frozenset[str], float], known: tuple[str, ...]) -> dict[str, float]:
@@ -34,11 +34,13 @@ def contributions(h: Mapping[frozenset[str], float], known: tuple[str, ...]) -> 
     }
 
 
-def mean_entropies(release: Release, known: tuple[str, ...]) -> dict[frozenset[str], float]:
-    """h(S), in bits, for every subset S of the known keys."""
+def mean_entropies(
+    believed: Callable[[tuple[str, ...]], Posteriors], known: tuple[str, ...]
+) -> dict[frozenset[str], float]:
+    """h(S), in bits, for every subset S of the known keys; ``believed`` gives the posteriors of someone who knows S."""
     h = {}
     for size in range(len(known) + 1):
         for subset in combinations(known, size):
-            found = release.posteriors(list(subset))
+            found = believed(subset)
             h[frozenset(subset)] = float(np.average(found.shannon(), weights=found.sizes))
     return h

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.assessment.assessment import Assessment, assess, marginal
+from equivoc.assessment.assessment import Assessment, assess
 from equivoc.assessment.class_figures import class_figures
 from equivoc.assessment.report_methods import ReportedSeveral
 from equivoc.assessment.surprise import truth_beside_belief
@@ -18,6 +18,7 @@ from equivoc.assessment.truth import of_records
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.joint_release import joint_release
+from equivoc.intruder.prior import LEAST, prior_probabilities
 from equivoc.intruder.release import Release
 from equivoc.techniques.technique import Technique
 
@@ -36,11 +37,17 @@ class SeveralAssessments(ReportedSeveral):
     """The release of the combined attribute; None if the technique cannot make one."""
     why_not: str
     """Why there is no joint release; "" if there is one."""
+    joint_prior: str = "marginal"
+    """The prior of the combinations of values: "marginal", or "uniform" if that was asked for each attribute."""
 
     @property
     def known(self) -> tuple[str, ...]:
         """The keys that the intruder knows."""
         return next(iter(self.attributes.values())).known
+
+    @property
+    def _asked(self) -> str:
+        return next(iter(self.attributes.values())).asked
 
     @property
     def eps(self) -> dict[str, float]:
@@ -60,9 +67,11 @@ class SeveralAssessments(ReportedSeveral):
         """
         means: dict[str, float | None] = dict.fromkeys(("h0", "surprise", "gain", "true_hit"))
         if self.joint is not None:
-            posteriors = self.joint.posteriors(list(self.known))
+            prior = prior_probabilities(self.joint_prior, self.joint.people)
+            classes = self.joint.people.classes(list(self.known))
+            posteriors = self.joint.choice(classes, prior, self._asked).used.posteriors
             found = class_figures(posteriors, (0.0,))
-            truth = truth_beside_belief(posteriors, found, (0.0,), marginal(self.joint.people))
+            truth = truth_beside_belief(posteriors, found, (0.0,), np.maximum(prior, LEAST))
             means |= {
                 "h0": found.mean(found.h0),
                 "surprise": truth.surprise[0.0],
@@ -110,7 +119,7 @@ def assess_several(
     *,
     seed: int = 0,
     eps: Any = None,
-    prior: Any = None,
+    prior: Any = "marginal",
     **options: Any,
 ) -> SeveralAssessments:
     """Assess each confidential attribute, all drawn with the same random numbers, and all of them together."""
@@ -118,13 +127,18 @@ def assess_several(
         raise InputError(
             "people with several confidential attributes are assessed with a technique, not a release."
         )
-    tolerances, priors = _by_attribute("eps", people, eps), _by_attribute("prior", people, prior)
+    tolerances, priors = (
+        _by_attribute("eps", people, eps, None),
+        _by_attribute("prior", people, prior, "marginal"),
+    )
     alone, joint, why_not = several_releases(people, technique, seed)
     results = {}
     for name, release in alone.items():
         found = assess(release.people, release, eps=tolerances[name], prior=priors[name], **options)
         results[name] = replace(found, technique=technique.notation, seed=seed)
-    return SeveralAssessments(people, technique.notation, results, joint, why_not)
+    uniform = all(isinstance(each, str) and each == "uniform" for each in priors.values())
+    joint_prior = "uniform" if uniform else "marginal"
+    return SeveralAssessments(people, technique.notation, results, joint, why_not, joint_prior)
 
 
 def several_releases(
@@ -140,11 +154,11 @@ def several_releases(
         return alone, None, str(refused)
 
 
-def _by_attribute(what: str, people: Microdata, given: Any) -> dict[str, Any]:
-    """An argument for each attribute: from a mapping by name, or the same for all."""
+def _by_attribute(what: str, people: Microdata, given: Any, default: Any) -> dict[str, Any]:
+    """An argument for each attribute: from a mapping by name, the default if it lacks one, or the same for all."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(people.attributes, given)
     strange = [name for name in given if name not in people.attributes]
     if strange:
         raise InputError(f"{what} names {strange[0]!r}, which is not confidential.")
-    return {name: given.get(name) for name in people.attributes}
+    return {name: given.get(name, default) for name in people.attributes}

@@ -38,6 +38,8 @@ EscapeOption = Annotated[
 
 PRIORS = ("marginal", "uniform")
 """The choices of ``--prior``."""
+INTRUDERS = ("strongest", "informed", "learned", "paper", "register")
+"""The choices of ``--intruder``."""
 
 
 @dataclass(frozen=True)
@@ -187,12 +189,19 @@ class AssessmentOptions(ReleaseOptions):
         ),
     ] = None
     prior: Annotated[
-        str | None,
+        str,
         typer.Option(
-            help="What the intruder expects before the release: marginal (the distribution of the confidential "
-            "attribute) or uniform; the default depends on the technique."
+            help="What is publicly known without the release: marginal (the distribution of the confidential "
+            "attribute) or uniform."
         ),
-    ] = None
+    ] = "marginal"
+    intruder: Annotated[
+        str,
+        typer.Option(
+            help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
+            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
+        ),
+    ] = "strongest"
     control: Annotated[
         Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
     ] = None
@@ -207,8 +216,10 @@ class AssessmentOptions(ReleaseOptions):
         """The assessment of one attribute, or of several; an error in the options is reported before a file is read."""
         from equivoc.assessment.assessment import assess
 
-        if self.prior not in (None, *PRIORS):
+        if self.prior not in PRIORS:
             raise InputError(f"--prior {self.prior}: choose {' or '.join(PRIORS)}.")
+        if self.intruder not in INTRUDERS:
+            raise InputError(f"--intruder {self.intruder}: choose {' or '.join(INTRUDERS)}.")
         chosen = self.chosen()
         tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()
@@ -220,6 +231,7 @@ class AssessmentOptions(ReleaseOptions):
             seed=self.seed,
             eps=tolerances,
             prior=self.prior,
+            intruder=self.intruder,
             control=others,
             tolerance=self.tolerance,
         )

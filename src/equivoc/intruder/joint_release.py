@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.channel.channel import Bayes, Computed
+from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import Table
 from equivoc.intruder.files.file_release import FileRelease
 from equivoc.intruder.files.released_confidential import ReleasedConfidential
@@ -28,7 +28,7 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
     """The release of the combined attribute, from the releases of each (of the same records, with the same keys).
 
     Attributes were changed independently, so with s_a the symbol of attribute a in a record,
-    ``P(d_1, d_2, … | s_1, s_2, …) ∝ Π_a P(d_a | s_a)`` over the combinations that occur.
+    ``P(d_1, d_2, … | s_1, s_2, …) ∝ prior(d_1, d_2, …) · Π_a P(s_a | d_a)`` over the combinations that occur.
     """
     from scipy.sparse import csr_array
 
@@ -49,49 +49,36 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
     for at, (channel, own) in enumerate(tables):
         chances = _rows(channel, joint[:, at], len(own.attribute))
         told *= chances[:, combinations[:, at]]
-    total = told.sum(axis=1, keepdims=True)
     # Symbols that fit no combination give no information: all combinations stay possible.
-    told = np.where(total > 0, told / np.where(total > 0, total, 1.0), 1.0 / len(combinations))
+    told[~told.any(axis=1)] = 1.0
+    told /= told.sum(axis=1, keepdims=True)
     import pyarrow as pa
 
     if isinstance(first, FileRelease):
         codes: NDArray[np.int64] = joint_of.reshape(-1).astype(np.int64)
         whole = np.bincount(codes, minlength=len(joint)) @ told / len(codes)
-        column = ReleasedConfidential(
+        released = ReleasedConfidential(
             codes, pa.array(np.arange(len(joint))), np.arange(len(joint)), csr_array(np.vstack([told, whole]))
         )
-        return FileRelease(together, first.matching, first.keys, column)
-    channel = _with_prior_apart(told, tables, combinations)
+        return FileRelease(together, first.matching, first.keys, released)
+    channel = Bayes(Table(np.ascontiguousarray(told.T)), np.full(len(combinations), 1 / len(combinations)))
     fixed, mechanism = first.fixed, first.mechanism
     if isinstance(first, LinkedRelease):
-        released = ReleasedColumn(joint_of.reshape(-1), pa.array(np.arange(len(joint))), channel)
-        return LinkedRelease(together, first.keys, released, fixed=fixed, mechanism=mechanism)
+        labels = pa.array(np.arange(len(joint)))
+        column = ReleasedColumn(joint_of.reshape(-1), labels, channel)
+        return LinkedRelease(together, first.keys, column, fixed=fixed, mechanism=mechanism)
     return GroupedRelease(together, joint_of.reshape(-1), channel, fixed=fixed, mechanism=mechanism)
 
 
-def _with_prior_apart(
-    told: Floats, tables: list[tuple[Any, Microdata]], combinations: NDArray[np.int64]
-) -> Bayes:
-    """The joint channel as Bayes' rule, with the product of the attributes' own priors as the one to replace."""
-    prior = np.ones(len(combinations))
-    for at, (channel, own) in enumerate(tables):
-        assumed = channel.prior if isinstance(channel, (Bayes, Computed)) else np.ones(len(own.attribute))
-        prior = prior * assumed[combinations[:, at]]
-    if not prior.any():
-        prior = np.ones(len(combinations))
-    likelihood = np.divide(told, prior, out=told.copy(), where=prior > 0)
-    return Bayes(Table(np.ascontiguousarray(likelihood.T)), prior / prior.sum())
-
-
 def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
-    """Each record's symbol, and the channel of the symbols."""
-    if isinstance(release, LinkedRelease):
-        return release.confidential.codes, release.confidential.channel
-    if isinstance(release, GroupedRelease):
-        return release.group, release.channel
+    """Each record's symbol, and the channel of the symbols with all values equally likely beforehand."""
     if isinstance(release, FileRelease):
         return release.confidential.groups, release.confidential.channel
-    raise InputError(f"a {type(release).__name__} has no joint release of several attributes.")
+    evidence = release.evidence
+    if evidence is None:
+        raise InputError(f"a {type(release).__name__} has no joint release of several attributes.")
+    values = len(release.people.values)
+    return evidence.symbols, evidence.told(np.full(values, 1 / values))
 
 
 def _rows(channel: Any, symbols: NDArray[np.int64], values: int) -> NDArray[np.float64]:

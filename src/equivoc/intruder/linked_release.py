@@ -18,6 +18,7 @@ from equivoc.intruder.linkage.key_linkage import linkage, sweep
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import GroupedRelease, Release
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
+from equivoc.intruder.strengths.evidence import Evidence
 
 if TYPE_CHECKING:
     from equivoc.data.classes import Classes
@@ -75,6 +76,13 @@ class LinkedRelease(Release):
         return CodedFile(codes, evidence, symbols, len(self.confidential.labels))
 
     @cached_property
+    def evidence(self) -> Evidence:
+        own = self.confidential
+        return Evidence(
+            self.people, self.keys, own.codes, own.channel if own.informed is None else own.informed
+        )
+
+    @cached_property
     def _counted(self) -> GroupedRelease:
         """The same file before someone for whom no known key was changed: counting is all there is to do."""
         return GroupedRelease(self.people, self.confidential.codes, self.confidential.channel)
@@ -86,10 +94,10 @@ class LinkedRelease(Release):
         weights = linkage(classes.key_codes, self._file, known=columns)
         return Posteriors(classes, self.people.attribute, weights, self.confidential.channel)
 
-    def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
+    def own_sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
         keys = self.people.keys
         if all(released.channel is None for released in self.keys.values()):
-            yield from self._counted.sweep(min_size=min_size, max_size=max_size)
+            yield from self._counted.own_sweep(min_size=min_size, max_size=max_size)
             return
         largest = largest_size(len(keys), min_size=min_size, max_size=max_size)
         subsets = [s for size in range(min_size, largest + 1) for s in combinations(range(len(keys)), size)]

@@ -5,16 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import check_choice
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Channel
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.prior import Prior, prior_probabilities
+from equivoc.intruder.released_column import unchanged
+from equivoc.intruder.strengths.evidence import Evidence
+from equivoc.intruder.strengths.informed import informed
+from equivoc.intruder.strengths.learned import can_learn, learned, nothing_to_learn
+from equivoc.intruder.strengths.register import with_register, without_register
+from equivoc.intruder.strengths.strongest import INTRUDERS, STRENGTHS, Choice, choose
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,18 +61,89 @@ class Release(ABC):
         return None
 
     def with_prior(self, prior: NDArray[np.float64]) -> Release:
-        """The same release before an intruder who expects ``prior`` (one probability for each value) beforehand.
-
-        Where a technique's posterior has its own prior built in, the release itself.
-        """
+        """The same release before the technique's own intruder with ``prior`` (one probability for each value)."""
         return self
 
-    def posteriors(self, known: Sequence[str] | None = None) -> Posteriors:
-        """The posterior of each class of people with equal ``known`` keys (None: all keys; []: one class)."""
-        return self.of_classes(self.people.classes(known))
+    def posteriors(
+        self, known: Sequence[str] | None = None, *, prior: Prior = "marginal", intruder: str = "strongest"
+    ) -> Posteriors:
+        """The posterior of each class of people with equal ``known`` keys (None: all keys; []: one class).
 
-    def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
+        ``prior`` is what is publicly known of the confidential attribute: "marginal" (its distribution among the
+        people), "uniform", or a probability for each value. ``intruder`` is "paper" (the algorithm as published, with a
+        uniform prior), "informed", "register", "learned", or "strongest": of those that apply, the one whose beliefs
+        come closest to the truth.
+        """
+        expected = prior_probabilities(prior, self.people)
+        return self.choice(self.people.classes(known), expected, intruder).used.posteriors
+
+    def choice(self, classes: Classes, prior: NDArray[np.float64], intruder: str = "strongest") -> Choice:
+        """The intruders tried for these classes, and the one that is used: the strongest, or the one asked for."""
+        check_choice("intruder", intruder, INTRUDERS)
+        reasons = self.left_out(classes)
+        applying = [name for name in STRENGTHS if not reasons.get(name)]
+        if self.fixed:
+            applying, reasons = ["own"], dict.fromkeys(STRENGTHS, "the technique names its own intruder")
+        elif intruder != "strongest":
+            applying, reasons = [intruder], {}
+        return choose(applying, partial(self.believed, classes, prior), prior, reasons)
+
+    def believed(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Posteriors:
+        """The posteriors of one intruder; where a register or learning has no use, those of the informed one."""
+        evidence = self.evidence
+        if intruder == "paper":
+            return self.of_classes(classes)
+        if intruder == "own":
+            return self.with_prior(prior).of_classes(classes)
+        if intruder == "register" and evidence is not None and evidence.changed(classes.known):
+            return with_register(evidence, classes, prior)
+        if intruder == "learned" and evidence is not None and can_learn(evidence, classes):
+            return learned(evidence, classes, prior)
+        return self.informed_of_classes(classes, prior)
+
+    def informed_of_classes(self, classes: Classes, prior: NDArray[np.float64]) -> Posteriors:
+        """The posteriors of the informed intruder."""
+        if self.evidence is None:
+            return self.with_prior(prior).of_classes(classes)
+        return informed(self.evidence, classes, prior)
+
+    def left_out(self, classes: Classes) -> dict[str, str]:
+        """Why some intruders are not tried for these classes, by their name."""
+        reasons = {
+            "register": without_register(self.evidence, classes),
+            "learned": nothing_to_learn(self.evidence, classes),
+        }
+        return {name: reason for name, reason in reasons.items() if reason}
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What the release shows, record by record; None if it does not show records."""
+        return None
+
+    def sweep(
+        self,
+        *,
+        min_size: int = 0,
+        max_size: int | None = None,
+        prior: NDArray[np.float64],
+        intruder: str = "informed",
+    ) -> Iterator[Posteriors]:
         """The posteriors for every subset of the keys of these sizes, each subset once."""
+        evidence = self.evidence
+        if intruder == "paper" and not self.fixed:
+            yield from self.own_sweep(min_size=min_size, max_size=max_size)
+        elif self.fixed:
+            yield from self.with_prior(prior).own_sweep(min_size=min_size, max_size=max_size)
+        elif intruder == "informed" and evidence is not None and not evidence.changed(self.people.keys):
+            yield from _counted_sweep(
+                self.people, evidence.symbols, evidence.told(prior), min_size=min_size, max_size=max_size
+            )
+        else:
+            for classes in self.people.lattice(min_size=min_size, max_size=max_size):
+                yield self.choice(classes, prior, intruder).used.posteriors
+
+    def own_sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
+        """The posteriors of the technique's own intruder for every subset of the keys of these sizes."""
         for classes in self.people.lattice(min_size=min_size, max_size=max_size):
             yield self.of_classes(classes)
 
@@ -71,8 +151,8 @@ class Release(ABC):
     def of_classes(self, classes: Classes) -> Posteriors:
         """Linkage and channel for classes that are already counted."""
 
-    def of_others(self, classes: Classes) -> Posteriors:
-        """The same for classes of other people, who need not be in the release (a control group)."""
+    def of_others(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Posteriors:
+        """The posteriors of one intruder for classes of people who need not be in the release (a control group)."""
         self.check_links_others()
         raise NotImplementedError
 
@@ -115,16 +195,34 @@ class GroupedRelease(Release):
             return self
         return replace(self, channel=self.channel.with_prior(prior))
 
-    @property
-    def _groups(self) -> int:
-        return len(self.people.values) if self.channel is None else int(self.channel.shape[0])
+    @cached_property
+    def evidence(self) -> Evidence:
+        keys = {key: unchanged(self.people, key) for key in self.people.keys}
+        return Evidence(self.people, keys, self.group, self.channel)
 
     def of_classes(self, classes: Classes) -> Posteriors:
-        counted = self.people.classes(classes.known, values=self.group, span=self._groups)
+        counted = self.people.classes(classes.known, values=self.group, span=_span(self.people, self.channel))
         return Posteriors(classes, self.people.attribute, counted.counts, self.channel)
 
-    def sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
-        for classes in self.people.lattice(
-            min_size=min_size, max_size=max_size, values=self.group, span=self._groups
-        ):
-            yield Posteriors(classes, self.people.attribute, classes.counts, self.channel)
+    def own_sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
+        return _counted_sweep(self.people, self.group, self.channel, min_size=min_size, max_size=max_size)
+
+
+def _span(people: Microdata, channel: Any) -> int:
+    """How many symbols there are: those of the channel, or without one the values."""
+    return len(people.values) if channel is None else int(channel.shape[0])
+
+
+def _counted_sweep(
+    people: Microdata,
+    symbols: NDArray[np.integer[Any]],
+    channel: Any,
+    *,
+    min_size: int,
+    max_size: int | None,
+) -> Iterator[Posteriors]:
+    """The posteriors for every subset of unchanged keys: each record of a class is equally likely the target's."""
+    true = people.lattice(min_size=min_size, max_size=max_size)
+    shown = people.lattice(min_size=min_size, max_size=max_size, values=symbols, span=_span(people, channel))
+    for classes, grouped in zip(true, shown, strict=True):
+        yield Posteriors(classes, people.attribute, grouped.counts, channel)

@@ -91,7 +91,7 @@ def measure_rows(
             raise InputError("fraction is for a file that is a sample itself; leave it out beside a release.")
         fraction = checked_fraction(people, fraction)
     if control is not None and release is None:
-        raise InputError("a control group is for a release; give one beside it, of eq.ReleasedFile, say.")
+        raise InputError("a control group is for a release: give the released table, too.")
     published = Posteriors(classes, people.attribute, classes.counts, None)
     if bare is None:
         bare = published.curves(tolerance=None)

@@ -168,7 +168,7 @@ def first_sum_interval(
 def _record_spans(
     answers: NDArray[np.float64], per_block: int, low: float, high: float, places: int | None
 ) -> NDArray[np.float64]:
-    """``[L, U]`` of a record of each block; ``places``: all are decimals with so many (None: they are not).
+    """``[L, U]`` of a record of each block; ``places``: all are decimals with so many places (None: they are not).
 
     Shifts are sums or differences of two block sums, so nothing here grows past 4·l·max|d|.
     """

@@ -15,6 +15,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.mixing import mixed_blocks
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.prior import prior_probabilities
 from equivoc.measure.parallel import on_one_core
 from equivoc.study.knowledge import Knowledge
 from equivoc.techniques.technique import Technique
@@ -71,6 +72,8 @@ class Setting:
     """By notation."""
     knowledge: Knowledge
     seed: int
+    prior: str = "marginal"
+    intruder: str = "informed"
 
 
 def cell_randomness(seed: int, key: CellKey) -> np.random.Generator:
@@ -92,7 +95,8 @@ def measure_cell(setting: Setting, key: CellKey) -> CellResult:
     with on_one_core():
         try:
             release = technique.release(setting.people, cell_randomness(setting.seed, key))
-            for found in setting.knowledge.posteriors(release):
+            prior = prior_probabilities(setting.prior, setting.people)
+            for found in setting.knowledge.posteriors(release, prior=prior, intruder=setting.intruder):
                 sums[len(found.known)].add(found)
             figures = tuple(of_size.figures(size) for size, of_size in sums.items())
         except InputError as mistake:

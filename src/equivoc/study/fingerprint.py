@@ -17,7 +17,14 @@ Facts = dict[str, Any]
 
 
 def study_facts(
-    people: Microdata, techniques: Sequence[Technique], knowledge: Facts, *, replicates: int, seed: int
+    people: Microdata,
+    techniques: Sequence[Technique],
+    knowledge: Facts,
+    *,
+    replicates: int,
+    seed: int,
+    prior: str,
+    intruder: str,
 ) -> Facts:
     """The study as plain data that may be printed: no value of the data, and nothing computed from it."""
     return {
@@ -33,6 +40,8 @@ def study_facts(
         "knowledge": knowledge,
         "replicates": replicates,
         "seed": seed,
+        "prior": prior,
+        "intruder": intruder,
     }
 
 
@@ -74,7 +83,7 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
     Techniques and replicates may differ: a cell does not depend on other cells.
 
     >>> data = {"confidential": "pay", "kind": "number", "keys": ["sex"], "records": 4}
-    >>> one = {"equivoc": "1", "data": data, "knowledge": {}, "seed": 0}
+    >>> one = {"equivoc": "1", "data": data, "knowledge": {}, "seed": 0, "prior": "marginal", "intruder": "paper"}
     >>> list(differences(one, {**one, "seed": 7}, same_data=True))
     ['its seed is 0, not 7']
     """
@@ -96,8 +105,9 @@ def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str
         there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
         if there != here:
             yield f"its {name} are {there or 'not given'}, not {here or 'not given'}"
-    if stored["seed"] != asked["seed"]:
-        yield f"its seed is {stored['seed']}, not {asked['seed']}"
+    for name in ("seed", "prior", "intruder"):
+        if stored[name] != asked[name]:
+            yield f"its {name} is {stored[name]}, not {asked[name]}"
 
 
 def are_facts(found: Any) -> bool:
@@ -118,6 +128,7 @@ def are_facts(found: Any) -> bool:
         and _is_count(found.get("replicates"), least=1)
         and len(found["techniques"]) * found["replicates"] <= MOST_CELLS
         and _is_count(found.get("seed"))
+        and _are_texts([found.get("prior"), found.get("intruder")])
     )
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
@@ -39,14 +42,16 @@ class Knowledge:
             return cls(tuple(sorted({len(subset) for subset in chosen})), chosen)
         return cls(_checked_sizes(keys, known_sizes), None)
 
-    def posteriors(self, release: Release) -> Iterator[Posteriors]:
-        """The posteriors of each intruder, each subset once."""
+    def posteriors(
+        self, release: Release, *, prior: NDArray[np.float64], intruder: str
+    ) -> Iterator[Posteriors]:
+        """The posteriors of this intruder with each subset of the keys known, each subset once."""
         if self.subsets is not None:
             for subset in self.subsets:
-                yield release.posteriors(subset)
+                yield release.posteriors(subset, prior=prior, intruder=intruder)
             return
         for first, last in _runs(self.sizes):
-            yield from release.sweep(min_size=first, max_size=last)
+            yield from release.sweep(min_size=first, max_size=last, prior=prior, intruder=intruder)
 
     def facts(self) -> dict[str, Any]:
         """As plain data, for a fingerprint."""

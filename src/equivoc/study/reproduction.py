@@ -50,7 +50,9 @@ def experiment(people: Microdata, *, replicates: int, seed: int) -> Study:
         *(QueryRestriction(size=q) for q in QUERY_SIZES),
         *(NoiseAddition(percent=k) for k in NOISE_PERCENTS),
     ]
-    return Study(people, techniques=techniques, replicates=replicates, seed=seed)
+    return Study(
+        people, techniques=techniques, replicates=replicates, seed=seed, prior="uniform", intruder="paper"
+    )
 
 
 def noise_figure(summary: pd.DataFrame, *, confidential: str) -> altair.ConcatChart:

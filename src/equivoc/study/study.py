@@ -10,9 +10,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from equivoc.arguments import checked_whole_number
+from equivoc.arguments import check_choice, checked_whole_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.intruder.strengths.strongest import INTRUDERS
 from equivoc.measure.parallel import cores
 from equivoc.study.cell import MOST_CELLS, CellKey, CellResult, Setting
 from equivoc.study.fingerprint import Facts, data_fingerprint, study_facts
@@ -52,6 +53,10 @@ class Study:
     subsets: Sequence[Sequence[str]] | None = field(kw_only=True, default=None)
     replicates: int = field(kw_only=True, default=30)
     seed: int = field(kw_only=True, default=0)
+    prior: str = field(kw_only=True, default="marginal")
+    """What is publicly known of the confidential attribute: "marginal" or "uniform"."""
+    intruder: str = field(kw_only=True, default="informed")
+    """One of "paper", "informed", "register", "learned", "strongest"; the last three take much longer."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.people, Microdata):
@@ -73,6 +78,8 @@ class Study:
             self, "replicates", checked_whole_number("replicates", self.replicates, at_least=1)
         )
         object.__setattr__(self, "seed", checked_whole_number("seed", self.seed, at_least=0))
+        check_choice("prior", self.prior, ("marginal", "uniform"))
+        check_choice("intruder", self.intruder, INTRUDERS)
         if len(self.techniques) * self.replicates > MOST_CELLS:
             raise InputError(too_many_cells(len(self.techniques), self.replicates))
 
@@ -93,7 +100,15 @@ class Study:
     def made_of(self) -> Facts:
         """The study's description as plain data, without any value of the people."""
         known = self._knowledge.facts()
-        return study_facts(self.people, self.techniques, known, replicates=self.replicates, seed=self.seed)
+        return study_facts(
+            self.people,
+            self.techniques,
+            known,
+            replicates=self.replicates,
+            seed=self.seed,
+            prior=self.prior,
+            intruder=self.intruder,
+        )
 
     @property
     def _knowledge(self) -> Knowledge:
@@ -138,7 +153,7 @@ class Study:
     ) -> None:
         """Compute the missing cells, appending each to ``cells`` once it is stored."""
         techniques = {technique.notation: technique for technique in self.techniques}
-        setting = Setting(self.people, techniques, self._knowledge, self.seed)
+        setting = Setting(self.people, techniques, self._knowledge, self.seed, self.prior, self.intruder)
         with (
             telling(kind, total=len(cells) + len(missing), done=len(cells)) as tell,
             closing(compute(setting, missing, workers=workers)) as results,  # type: ignore[type-var]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes, Channel, Computed
 from equivoc.intruder.channel.likelihood import Cells
 from equivoc.intruder.release import GroupedRelease
+from equivoc.intruder.strengths.evidence import Evidence
 from equivoc.queries.candidates import candidate_span
 from equivoc.queries.exact_posterior import AnsweredBlocks, ImpossibleAnswersError, answered_blocks
 from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
@@ -140,6 +142,13 @@ class AnsweredQueries(GroupedRelease):
     """For each record its row of ``informed``; None where there is none."""
     informed: Channel | None = field(default=None, repr=False)
     """The exact posterior; None if ``channel`` is it, or if the values' grid is too fine for it."""
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        bounds = replace(super().evidence, learnable=False)
+        if self.informed is None or self.informed_group is None:
+            return bounds
+        return replace(bounds, symbols=self.informed_group, channel=self.informed)
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
         if self.informed is not None or isinstance(self.channel, ExactPosterior):

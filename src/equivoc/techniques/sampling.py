@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
 from equivoc.intruder.channel.likelihood import PublishedOrNothing
 from equivoc.intruder.release import GroupedRelease
+from equivoc.intruder.strengths.evidence import Evidence
 from equivoc.number_format import exact
 from equivoc.techniques.technique import Randomness, Technique, generator
 
@@ -104,3 +106,9 @@ class Sample(GroupedRelease):
     @property
     def origins(self) -> NDArray[np.int64]:
         return self.drawn
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        hidden = np.ones(len(self.people), dtype=np.bool_)
+        hidden[self.drawn] = False
+        return replace(super().evidence, hidden=hidden)

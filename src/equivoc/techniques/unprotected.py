@@ -12,6 +12,7 @@ from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
+from equivoc.intruder.strengths.strongest import STRENGTHS
 from equivoc.techniques.technique import Randomness, Technique
 
 
@@ -58,3 +59,6 @@ class PublishedFile(Release):
 
     def of_classes(self, classes: Classes) -> Posteriors:
         return Posteriors(classes, self.people.attribute, classes.counts, None)
+
+    def left_out(self, classes: Classes) -> dict[str, str]:
+        return dict.fromkeys(STRENGTHS[1:], "the file itself is released, so nothing can be added")

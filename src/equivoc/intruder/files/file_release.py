@@ -27,6 +27,7 @@ MATCHINGS = ("exact", "nearest", "probable")
 MOST_KEYS = 12
 """Probable matching counts agreement on every subset of the keys: 4,096 of them."""
 CELLS_AT_A_TIME = 2**22
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,8 @@ class FileRelease(Release):
     def of_classes(self, classes: Classes) -> Posteriors:
         return Posteriors(classes, self.people.attribute, self._linkage(classes), self.confidential.channel)
 
-    def of_others(self, classes: Classes) -> Posteriors:
-        return self.of_classes(classes)
+    def of_others(self, classes: Classes, prior: Floats, intruder: str) -> Posteriors:
+        return self.believed(classes, prior, intruder)
 
     def _linkage(self, classes: Classes) -> Any:
         if self.matching == "probable":

@@ -28,7 +28,7 @@ TIE = 2e-14
 
 @compiled
 def plain_workspace(longest):
-    """Arrays for distributions of up to so many values: a table of φ, costs of prefixes, widths of windows."""
+    """Arrays for distributions of up to ``longest`` values: a table of φ, costs of prefixes, widths of windows."""
     return np.empty((longest * (longest + 1)) // 2), np.empty(longest + 1), np.empty(longest + 1)
 
 

@@ -27,7 +27,7 @@ def last_of_ties(ascending: Floats, rounding: float) -> NDArray[np.intp]:
 def jumps(distribution: Distribution) -> tuple[Floats, Floats, float]:
     """The tolerances at which H changes (0 first, ascending), H from there on in bits, and the area.
 
-    Costs about one O(n log n) evaluation per jump (some 5n jumps for n random values) and O(n) memory. Jumps below
+    Costs about one O(n log n) evaluation per jump (about 5n jumps for n random values) and O(n) memory. Jumps below
     1e-12 bits cannot be distinguished from rounding and are not reported. Differences are not merged: 0.3 and 0.1 + 0.2
     are two tolerances here.
     """

@@ -53,10 +53,14 @@ def beta_likeness(people: Microdata, *, known: Known = None, kind: str = "basic"
 
 def beta_of(found: Ratios, kind: str) -> float:
     """β of these ratios."""
-    gain = found.times - 1
-    if kind == "enhanced" and (gain > -np.log(found.share) + _ROUNDING).any():
+    if kind == "enhanced" and excessive(found).any():
         return inf
-    return _without_rounding(float(gain.max()))
+    return _without_rounding(float(found.times.max()) - 1)
+
+
+def excessive(found: Ratios) -> NDArray[np.bool_]:
+    """Of each value in each class: is its gain above −ln p, which enhanced β-likeness rules out?"""
+    return np.asarray(found.times - 1 > -np.log(found.share) + _ROUNDING)
 
 
 def delta_disclosure(people: Microdata, *, known: Known = None, absent: bool = True) -> float:

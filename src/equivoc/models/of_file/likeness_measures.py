@@ -8,7 +8,7 @@ import numpy as np
 
 from equivoc.data.classes import Classes
 from equivoc.models.measure import Measure
-from equivoc.models.of_file.likeness import beta_of, delta_of, lacking, ratios
+from equivoc.models.of_file.likeness import beta_of, delta_of, excessive, lacking, ratios
 from equivoc.models.phrases import part
 from equivoc.number_format import bits, figure
 
@@ -18,6 +18,7 @@ def likeness_measures(classes: Classes) -> list[Measure]:
     unit, found, absent = classes.people.confidential, ratios(classes), lacking(classes)
     beta, enhanced, delta = beta_of(found, "basic"), beta_of(found, "enhanced"), delta_of(found)
     times = figure(1 + beta)
+    frequent = int(classes.sizes[np.logical_or.reduceat(excessive(found), classes.counts.indptr[:-1])].sum())
     lack = part(int(np.sum(classes.sizes[absent])), len(classes.people))
     return [
         Measure(
@@ -29,8 +30,8 @@ def likeness_measures(classes: Classes) -> list[Measure]:
         Measure(
             "β-likeness, enhanced",
             enhanced,
-            f"No β suffices: in some class the gain of a frequent {unit} exceeds −ln of its share p among everyone (0 "
-            "would be no gain); less is safer."
+            f"No β suffices: in the classes of {part(frequent, len(classes.people))} some {unit} of share p among "
+            "everyone gains more than −ln p; less is safer."
             if isinf(enhanced)
             else f"The largest gain is {figure(enhanced)}, and no {unit} of share p gains more than −ln p; "
             "less is safer.",
@@ -38,7 +39,7 @@ def likeness_measures(classes: Classes) -> list[Measure]:
         Measure(
             "δ-disclosure privacy",
             inf if absent.any() else delta,
-            f"Of {lack}, the class lacks a {unit} that others have, and so rules it out; less is safer."
+            f"For {lack} the class lacks a {unit} that others have, and so rules it out; less is safer."
             if absent.any()
             else f"Each {unit} occurs in every class, and its share differs from everyone's by at most {bits(delta)}; "
             "less is safer.",

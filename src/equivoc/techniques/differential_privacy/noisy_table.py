@@ -179,7 +179,7 @@ class NoisyCounts(Release):
         weights = matching[place] if place else matching[None, :]
         return Posteriors(classes, self.people.attribute, weights, None)
 
-    def informed(self, classes: Classes, prior: Floats) -> Posteriors:
+    def informed_of_classes(self, classes: Classes, prior: Floats) -> Posteriors:
         """Exact Bayes for someone who knows ε, the size N of each class, the ``prior`` and the keys' distributions.
 
         Each of the N people is in a cell of the class, unknown keys × value, with the product of the unknown keys'

@@ -286,4 +286,16 @@ FAULTS = [
         "np.bincount(people.codes, minlength=values) / len(people.codes)",
         "tests/techniques/test_sampling.py",
     ),
+    _intruder(
+        "conditional Bernoulli: the power series of improbable records has the wrong sign in every second term",
+        "(sums[k] if k % 2 else -sums[k]) / k",
+        "sums[k] / k",
+        "tests/intruder/beliefs/test_conditional_bernoulli.py",
+    ),
+    _intruder(
+        "informed linkage: a class shares the list of another block's records",
+        "if c > begin and first[c] == first[c - 1] and past[c] == past[c - 1]:",
+        "if c > begin:",
+        "tests/intruder/beliefs/test_informed_linkage.py",
+    ),
 ]

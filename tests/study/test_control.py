@@ -41,6 +41,7 @@ def people(frame: pd.DataFrame = PEOPLE) -> eq.Microdata:
 # By hand: with nobody of exactly that age and job, the file's own distribution; else the records that fit.
 WHOLE = [1 / 6, 2 / 6, 2 / 6, 1 / 6]
 HALF = [0.5, 0.5, 0, 0]
+FLAT = np.full(4, 0.25)
 EXACT = {
     (20, "cook"): HALF,
     (25, "cook"): HALF,
@@ -53,7 +54,7 @@ EXACT = {
 def test_beliefs_about_others_are_those_about_people_alike() -> None:
     mine, others = people(), people(OTHERS)
     release = eq.ReleasedFile(RELEASED).release(mine)
-    post = release.of_others(others.classes(["age", "job"]))
+    post = release.of_others(others.classes(["age", "job"]), FLAT, "paper")
     for codes, row in zip(post.classes.key_codes, post.probabilities, strict=True):
         value = (others.levels("age")[codes[0]], others.levels("job")[codes[1]])
         assert row == pytest.approx(EXACT[value]), value
@@ -98,7 +99,7 @@ def test_the_figures_by_hand() -> None:
 def test_nearest_reaches_people_beyond_the_original() -> None:
     release = eq.ReleasedFile(RELEASED, matching="nearest").release(people())
     others = people(OTHERS)
-    post = release.of_others(others.classes(["age"]))
+    post = release.of_others(others.classes(["age"]), FLAT, "paper")
     ages = [others.levels("age")[code] for code in post.classes.key_codes[:, 0]]
     believed = dict(zip(ages, post.probabilities.tolist(), strict=True))
     # 70 is nearest to 40. 25 is in [20,30), though nobody in the original is that old, and at the record 25.

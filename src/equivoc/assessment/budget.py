@@ -98,7 +98,16 @@ def budget(
     tolerance = round_tolerance(width) if eps is None else one_tolerance("eps", eps)
     rows = []
     for epsilon in spent.tolist():
-        result = assess(people, GeometricNoise(epsilon), known=names, seed=seed, eps=[tolerance])
+        # The worst case is that of a uniform prior, so the figures beside it are too.
+        result = assess(
+            people,
+            GeometricNoise(epsilon),
+            known=names,
+            seed=seed,
+            eps=[tolerance],
+            prior="uniform",
+            intruder="informed",
+        )
         rows.append({"epsilon": epsilon, **_of(result.means, tolerance, (*FIGURES, "true_hit"))})
     import pandas as pd
 
@@ -106,7 +115,7 @@ def budget(
     inside = _most_in_a_window(values, tolerance)
     frame["h0_least"] = [least_entropy(len(values), epsilon) for epsilon in spent.tolist()]
     frame["hit_most"] = [most_hit(len(values), epsilon, inside=inside) for epsilon in spent.tolist()]
-    bare = assess(people, Unprotected(), known=names, eps=[tolerance]).means
+    bare = assess(people, Unprotected(), known=names, eps=[tolerance], intruder="informed").means
     flat = curves(values, np.full((1, len(values)), 1 / len(values)), tolerance=None)
     prior = {"h0": float(flat.h0[0]), "area": float(flat.area[0]), "hit": float(flat.hit(tolerance)[0])}
     return Budget(frame, prior, _of(bare, tolerance, FIGURES), names, tolerance)

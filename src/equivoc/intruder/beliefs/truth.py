@@ -3,10 +3,10 @@
 Person r has the true value c_r, which the intruder gives the probability p_r(c_r), and without the release prior(c_r).
 Her surprise is ``−log2 p_r(c_r)`` bits; less is riskier. A posterior may give the true value probability 0, so the
 prior is mixed in first: ``p′ = (1 − λ)·p + λ·prior`` with the λ, one for the whole file, that minimises the mean
-surprise T(0). T(0) is convex in λ: golden section, and both ends. ``trust`` is 1 − λ; 0: the release told her nothing.
+surprise T(0). T(0) is convex in λ: Newton's method between both ends. ``trust`` is 1 − λ; 0: the release told her nothing.
 ``gain`` is the prior's mean surprise less hers, in bits of truth per person; more is riskier, and it is never negative.
 
-Cost: some 60 passes over the cells (people of one class with one value are one cell).
+Cost: some 10 passes over the cells (people of one class with one value are one cell).
 
 Source: T. Gneiting and A. E. Raftery, *Strictly proper scoring rules, prediction, and estimation* (JASA 102, 2007).
 """
@@ -24,8 +24,10 @@ Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-9
 """Bits: an intruder with H0 below this is certain."""
 HALF_BIT = 0.5
-GOLDEN = (5**0.5 - 1) / 2
-SEARCH_STEPS = 60
+MOST_STEPS = 100
+"""Of the search for the trust; some 10 are usual."""
+SMALL_STEP = 1e-12
+"""The search for the trust ends with a step below this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +82,40 @@ def best_trust(p: Floats, prior: Floats, people: Floats) -> float:
     """
     used = people > 0
     p, prior, people = p[used], prior[used], people[used]
+    more = p - prior
 
-    def mean(trust: float) -> float:
-        with np.errstate(divide="ignore"):
-            return float(people @ -np.log2(prior + trust * (p - prior)))
+    def slopes(trust: float) -> tuple[float, float]:
+        """How fast the surprise falls with more trust (times ln 2), and how fast that changes."""
+        with np.errstate(divide="ignore", over="ignore"):
+            each = more / (prior + trust * more)
+            # Sums of products, not dot products: the last bits of a dot product depend on the number of BLAS threads.
+            weighed = people * each
+            return float(weighed.sum()), -float((weighed * each).sum())
 
-    low, high = 0.0, 1.0
-    left, right = 1 - GOLDEN, GOLDEN
-    at_left, at_right = mean(left), mean(right)
-    for _ in range(SEARCH_STEPS):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - GOLDEN * (high - low)
-            at_left = mean(left)
+    if slopes(1.0)[0] >= 0:
+        return 1.0
+    if slopes(0.0)[0] <= 0:
+        return 0.0
+    low, high, trust, last = 0.0, 1.0, 0.5, 1.0
+    for _ in range(MOST_STEPS):
+        fall, bend = slopes(trust)
+        if fall > 0:
+            low = trust
         else:
-            low, left, at_left = left, right, at_right
-            right = low + GOLDEN * (high - low)
-            at_right = mean(right)
-    return min((1.0, (low + high) / 2, 0.0), key=mean)
+            high = trust
+        step = -fall / bend
+        if not low < trust + step < high or abs(step) > last / 2:
+            step = (low + high) / 2 - trust  # Newton's step leaves the bracket, or shrinks too slowly
+        trust, last = trust + step, abs(step)
+        if last < SMALL_STEP:
+            break
+    return trust
+
+
+def mean_surprise(p: Floats, prior: Floats, people: Floats, trust: float) -> float:
+    """T(0) over cells with this trust, in bits per person; with trust 0 it is the prior's."""
+    each = np.log2(prior + trust * (p - prior))
+    return float(-(people * each).sum() / people.sum())
 
 
 def scored(p: Floats, prior: Floats, people: Floats, h0: Floats, trust: Floats, overall: float) -> Truth:

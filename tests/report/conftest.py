@@ -25,7 +25,8 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def result(frame: pd.DataFrame) -> eq.Assessment:
     people = eq.Microdata(frame, confidential="pay", keys=["age", "sex"], domain=range(10, 60, 10))
-    return eq.assess(people, eq.Sampling(fraction=0.5), known=["age", "sex"], seed=3, eps=[0, 10])
+    technique = eq.Sampling(fraction=0.5)
+    return eq.assess(people, technique, known=["age", "sex"], seed=3, eps=[0, 10], intruder="informed")
 
 
 @pytest.fixture(scope="session")

@@ -13,11 +13,12 @@ Belief = dict[float, float]
 
 
 class Sample:
-    """An intruder's posteriors from a sample, by the formula p = f / |M| + (|M| − |sampled of M|) / |M| · 1 / |D|."""
+    """An intruder's posteriors from a sample, by p = f / |M| + (|M| − |sampled of M|) / |M| · prior."""
 
     def __init__(self, rows: list[Row], columns: list[str], pay: list[float], drawn: set[int]) -> None:
         self.rows, self.columns, self.pay, self.drawn = rows, columns, pay, drawn
         self.domain = sorted(set(pay))
+        self.prior = {d: pay.count(d) / len(pay) for d in self.domain}
 
     def classes(self, known: Sequence[str]) -> dict[Row, list[int]]:
         places = [self.columns.index(name) for name in known]
@@ -29,7 +30,7 @@ class Sample:
     def belief(self, members: list[int]) -> Belief:
         seen = Counter(self.pay[i] for i in members if i in self.drawn)
         rest = len(members) - sum(seen.values())
-        return {d: (seen[d] + rest / len(self.domain)) / len(members) for d in self.domain}
+        return {d: (seen[d] + rest * self.prior[d]) / len(members) for d in self.domain}
 
     def truth(self, members: list[int]) -> Belief:
         seen = Counter(self.pay[i] for i in members)

@@ -33,7 +33,6 @@ def sample(frame: pd.DataFrame, result: eq.Assessment) -> Sample:
 
 def test_figures(facts: dict[str, Any], sample: Sample) -> None:
     h0, a, mean_entropy = facts["figures"]
-    uniform = {d: 1 / len(sample.domain) for d in sample.domain}
     width = sample.domain[-1] - sample.domain[0]
     for figure, measure in (
         (h0, lambda b: entropy(b, 0)),
@@ -42,10 +41,10 @@ def test_figures(facts: dict[str, Any], sample: Sample) -> None:
     ):
         release = sample.over_people(KNOWN, lambda m: measure(sample.belief(m)))  # noqa: B023
         assert figure["release"] == pytest.approx(release)
-        assert figure["prior"] == pytest.approx(measure(uniform))
+        assert figure["prior"] == pytest.approx(measure(sample.prior))
         bare = sample.over_people(KNOWN, lambda m: measure(sample.truth(m)))  # noqa: B023
         assert figure["unprotected"] == pytest.approx(bare, abs=1e-12)
-        assert figure["left"] == pytest.approx(release / measure(uniform))
+        assert figure["left"] == pytest.approx(release / measure(sample.prior))
         per_class = sample.over_people(KNOWN, lambda m: measure(sample.belief(m)), weigh=False)  # noqa: B023
         assert figure["over_classes"]["mean"] == pytest.approx(per_class)
 
@@ -64,20 +63,19 @@ def test_hit_and_true_hit_rates(facts: dict[str, Any], sample: Sample) -> None:
         assert hit["within"] == eps / 2
         assert hit["release"] == pytest.approx(sample.over_people(KNOWN, mass))
         assert hit["true_hit"] == pytest.approx(sample.over_people(KNOWN, in_best))
-    assert facts["hits"][1]["prior"] == pytest.approx(2 / 5)
+    assert facts["hits"][1]["prior"] == pytest.approx(9 / 14)  # 10 and 20
 
 
 def test_curve_of_the_average_person(facts: dict[str, Any], sample: Sample) -> None:
     curve = facts["curve"]
     assert curve["eps"] == [0.0, 10.0, 20.0, 30.0, 40.0]
     assert curve["every_break_point"] is True
-    uniform = dict.fromkeys(sample.domain, 1 / len(sample.domain))
     for place, eps in enumerate(curve["eps"]):
         release = sample.over_people(KNOWN, lambda m: entropy(sample.belief(m), eps))  # noqa: B023
         assert curve["release"][place] == pytest.approx(release, abs=1e-12)
         bare = sample.over_people(KNOWN, lambda m: entropy(sample.truth(m), eps))  # noqa: B023
         assert curve["unprotected"][place] == pytest.approx(bare, abs=1e-12)
-        assert curve["prior"][place] == pytest.approx(entropy(uniform, eps), abs=1e-12)
+        assert curve["prior"][place] == pytest.approx(entropy(sample.prior, eps), abs=1e-12)
 
 
 def test_curve_on_a_grid_with_many_break_points() -> None:
@@ -135,7 +133,7 @@ def test_contributions(facts: dict[str, Any], sample: Sample) -> None:
 
 
 def test_classic_measures_are_those_of_the_frame(facts: dict[str, Any], result: eq.Assessment) -> None:
-    frame = eq.measures(result.people, result.release, known=KNOWN)
+    frame = eq.measures(result.people, result.release, known=KNOWN, intruder="informed")
     assert len(facts["measures"]) == len(frame) > 20
     for told, row in zip(facts["measures"], frame.to_dict("records"), strict=True):
         assert (told["measure"], told["meaning"]) == (row["measure"], row["meaning"])

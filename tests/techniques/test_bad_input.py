@@ -133,7 +133,9 @@ class TestKnown:
     def test_sizes_without_a_subset(self, people, technique, sizes):
         release = technique.release(people, 0)
         with pytest.raises(InputError, match="leave no subset to count"):
-            list(release.sweep(**sizes))
+            list(release.own_sweep(**sizes))
+        with pytest.raises(InputError, match="leave no subset to count"):
+            list(release.sweep(**sizes, prior=np.full(7, 1 / 7)))
 
 
 RELEASED = {"sex": ["F"], "age": ["20"], "job": ["cook"], "pay": ["10"]}

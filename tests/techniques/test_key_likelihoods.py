@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy import stats
+from scipy.stats import norm
 
 from equivoc.data.microdata import Microdata
 from equivoc.techniques.generalisation.generalisation import Generalisation
@@ -159,13 +160,14 @@ def test_averaged_keys_lie_around_their_means():
     variance = own.var() - shown.var()
     for symbol in (0, 5, 20):
         mean = column.labels[symbol].as_py()
-        formula = np.exp(-((ages - mean) ** 2) / (2 * variance))
+        formula = sum(norm.pdf(ages, mean, np.sqrt(variance) / narrower) for narrower in (1, 2, 4))
+        formula = np.maximum(formula / formula.max(), 1e-5)
         row = column.likelihood[symbol]
-        np.testing.assert_allclose(row / row.sum(), formula / formula.sum(), rtol=1e-9)
+        np.testing.assert_allclose(row, formula, rtol=1e-9)
 
 
 def test_the_spread_around_means_is_what_averaging_took_away():
-    """The squared distance that she expects is the real one; of half or twice the spread it is not."""
+    """The squared distance that she expects is the real one; of a quarter or four times the spread it is not."""
     people, release = averaged()
     column, ages = release.keys["age"], np.array(people.levels("age"), dtype=float)
     shown = column.column.to_numpy()
@@ -175,9 +177,9 @@ def test_the_spread_around_means_is_what_averaging_took_away():
         behind = levels_behind(likelihood, people)[column.codes]
         return (behind * (ages - shown[:, None]) ** 2).sum(axis=1).mean()
 
-    assert expected(column.likelihood) == pytest.approx(real, rel=0.1)
-    for power in (0.5, 2.0):
-        assert expected(column.likelihood**power) != pytest.approx(real, rel=0.3)
+    assert expected(column.likelihood) == pytest.approx(real, rel=0.35)  # outliers are allowed for
+    for power in (0.25, 4.0):
+        assert expected(column.likelihood**power) != pytest.approx(real, rel=0.35)
 
 
 def test_groups_of_one_value_leave_no_doubt():

@@ -162,10 +162,10 @@ def test_the_interval_intruder(people: eq.Microdata, edge) -> None:
 
 def test_blocks_give_what_all_rows_at_once_give(people: eq.Microdata, monkeypatch) -> None:
     release = eq.Sampling(fraction=0.3).release(people, 1)
-    whole = eq.assess(people, release, eps=[0, 500])
+    whole = eq.assess(people, release, eps=[0, 500], intruder="informed")
     assert len(list(whole.posteriors.blocks())) == 1
     monkeypatch.setattr(channels, "BLOCK_BYTES", 8 * 3 * VALUES * 7)
-    parts = eq.assess(people, release, eps=[0, 500])
+    parts = eq.assess(people, release, eps=[0, 500], intruder="informed")
     assert len(list(parts.posteriors.blocks())) > 3
     for name in ("h0", "area", "eps_max", "estimated"):
         assert np.array_equal(getattr(whole.figures, name), getattr(parts.figures, name))
@@ -198,7 +198,7 @@ def test_a_tolerance_certifies(people: eq.Microdata) -> None:
     release = eq.Sampling(fraction=0.3).release(people, 1)
     few = np.array(CHECKED)
     bounds = release.posteriors(intruder="paper").curves_of(few, tolerance=0.01).area_bounds
-    estimated = eq.assess(people, release).figures
+    estimated = eq.assess(people, release, prior="uniform", intruder="paper").figures
     assert estimated.estimated[few].all()
     assert (bounds[:, 1] <= bounds[:, 0] * 1.0101).all()
     assert (estimated.area[few] >= bounds[:, 0] * 0.98).all()

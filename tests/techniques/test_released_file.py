@@ -298,7 +298,7 @@ def test_a_sweep_is_every_subset(matching):
         {k: draw.choice(list(SYMBOLS[k])) for k in KEYS} | {"pay": draw.choice(PAYS)} for _ in range(20)
     ]
     release = eq.ReleasedFile(table([UNDERSTOOD, *released]), matching=matching).release(people)
-    swept = {frozenset(post.known): post for post in release.sweep()}
+    swept = {frozenset(post.known): post for post in release.own_sweep()}
     assert set(swept) == {frozenset(known) for known in SUBSETS}
     for post in swept.values():
         again = beliefs(release.posteriors(list(post.known), intruder="paper"))

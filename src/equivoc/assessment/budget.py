@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.assessment.assessment import assess
+from equivoc.assessment.assessment import Assessment, assess
 from equivoc.attributes.geometry import round_tolerance
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
+from equivoc.intruder.release import Release
 from equivoc.measure.curves import curves
 from equivoc.measure.input.arguments import one_tolerance
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon
 from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
+from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import Unprotected
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ def budget(
 
     ``epsilons`` are the budgets of `GeometricNoise` (None: 17 from 0.1 to 8 · (|D| − 1), where almost no noise is
     left); do not confuse them with ``eps``, the tolerance of the hit rates (None: about a tenth of the domain's width).
+    All values count as equally likely beforehand, so that the worst case that a budget allows bounds every figure.
     The noise is simulated from ``seed``, the same for every ε: do not publish it.
 
     >>> import pandas as pd
@@ -98,16 +101,7 @@ def budget(
     tolerance = round_tolerance(width) if eps is None else one_tolerance("eps", eps)
     rows = []
     for epsilon in spent.tolist():
-        # The worst case is that of a uniform prior, so the figures beside it are too.
-        result = assess(
-            people,
-            GeometricNoise(epsilon),
-            known=names,
-            seed=seed,
-            eps=[tolerance],
-            prior="uniform",
-            intruder="informed",
-        )
+        result = budgeted(people, GeometricNoise(epsilon), known=names, seed=seed, eps=[tolerance])
         rows.append({"epsilon": epsilon, **_of(result.means, tolerance, (*FIGURES, "true_hit"))})
     import pandas as pd
 
@@ -115,10 +109,20 @@ def budget(
     inside = _most_in_a_window(values, tolerance)
     frame["h0_least"] = [least_entropy(len(values), epsilon) for epsilon in spent.tolist()]
     frame["hit_most"] = [most_hit(len(values), epsilon, inside=inside) for epsilon in spent.tolist()]
-    bare = assess(people, Unprotected(), known=names, eps=[tolerance], intruder="informed").means
+    bare = budgeted(people, Unprotected(), known=names, eps=[tolerance]).means
     flat = curves(values, np.full((1, len(values)), 1 / len(values)), tolerance=None)
     prior = {"h0": float(flat.h0[0]), "area": float(flat.area[0]), "hit": float(flat.hit(tolerance)[0])}
     return Budget(frame, prior, _of(bare, tolerance, FIGURES), names, tolerance)
+
+
+def budgeted(people: Microdata, technique: Technique | Release, **options: Any) -> Assessment:
+    """The assessment as `budget` makes it: all values equally likely beforehand, as in the worst case beside it.
+
+    The intruder is the informed one. One who learns from the release how values depend on keys has another prior for
+    each class, so the worst case does not bound her figures.
+    """
+    result: Assessment = assess(people, technique, prior="uniform", intruder="informed", **options)
+    return result
 
 
 def can_be_budgeted(people: Microdata) -> bool:

@@ -74,7 +74,7 @@ def truth_beside_belief(
     without = geometry.curves(prior[None, :])
     places, whole = geometry.positions, np.array([0, len(prior)])
     bits = {e: overall.surprises for e in eps if e == 0}
-    bits |= _windowed(posteriors, [e for e in eps if e > 0], overall.trust, prior)
+    bits |= surprises_at(posteriors, [e for e in eps if e > 0], overall.trust, prior)
     possible = everyone > 0
     before = {e: without.surprises(e, places, whole) for e in eps}
     return TruthFigures(
@@ -86,7 +86,7 @@ def truth_beside_belief(
     )
 
 
-def _windowed(
+def surprises_at(
     posteriors: Posteriors, eps: Sequence[float], trust: float, prior: Floats
 ) -> dict[float, Floats]:
     """The surprise at tolerances above 0 of each entry of the classes' counts, the prior mixed in."""

@@ -36,7 +36,7 @@ class Release(ABC):
     """True if people who are not in the data can be linked to it (`of_others`)."""
     people: Microdata
     fixed: bool = field(default=False, kw_only=True)
-    """True if the technique was told which intruder to use."""
+    """True if the technique was told which intruder to use; that one has her own prior."""
     mechanism: str = field(default="She knows how the release was made.", kw_only=True, repr=False)
     """What the intruder knows of the technique and its parameters, in sentences."""
 
@@ -91,10 +91,8 @@ class Release(ABC):
     def believed(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Posteriors:
         """The posteriors of one intruder; where a register or learning has no use, those of the informed one."""
         evidence = self.evidence
-        if intruder == "paper":
+        if intruder in ("paper", "own"):
             return self.of_classes(classes)
-        if intruder == "own":
-            return self.with_prior(prior).of_classes(classes)
         if intruder == "register" and evidence is not None and evidence.changed(classes.known):
             return with_register(evidence, classes, prior)
         if intruder == "learned" and evidence is not None and can_learn(evidence, classes):
@@ -130,10 +128,8 @@ class Release(ABC):
     ) -> Iterator[Posteriors]:
         """The posteriors for every subset of the keys of these sizes, each subset once."""
         evidence = self.evidence
-        if intruder == "paper" and not self.fixed:
+        if intruder == "paper" or self.fixed:
             yield from self.own_sweep(min_size=min_size, max_size=max_size)
-        elif self.fixed:
-            yield from self.with_prior(prior).own_sweep(min_size=min_size, max_size=max_size)
         elif intruder == "informed" and evidence is not None and not evidence.changed(self.people.keys):
             yield from _counted_sweep(
                 self.people, evidence.symbols, evidence.told(prior), min_size=min_size, max_size=max_size

@@ -11,6 +11,7 @@ from equivoc.data.control_group import control_people
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.prior import Prior
 from equivoc.intruder.release import Release
 from equivoc.models.known_classes import Known, known_classes
 from equivoc.models.measure import Measure
@@ -42,6 +43,8 @@ def measures(
     known: Known = None,
     fraction: float | None = None,
     control: Any = None,
+    prior: Prior = "marginal",
+    intruder: str = "strongest",
 ) -> Any:
     """Every measure that applies: a frame of the people's kind with the columns measure, value and meaning.
 
@@ -50,7 +53,7 @@ def measures(
     end in "original" are about the people's own file, for comparison. A measure that does not apply has no row.
     ``fraction`` is the share of the population that the file is a random sample of: it brings the population's uniques.
     ``control`` are people who are not in the data, as in `assess`: beside a released table they bring singling out and
-    membership inference.
+    membership inference. ``prior`` and ``intruder`` are those of `assess`.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMMM"), "pay": [50, 107, 77, 77, 80]})
@@ -60,7 +63,9 @@ def measures(
     """
     check_people("people", people)
     others = None if control is None else control_people(people, control)
-    rows = measure_rows(people, release, known=known, fraction=fraction, control=others)
+    rows = measure_rows(
+        people, release, known=known, fraction=fraction, control=others, prior=prior, intruder=intruder
+    )
     return people.like(
         {
             "measure": [row.measure for row in rows],
@@ -77,6 +82,8 @@ def measure_rows(
     known: Known = None,
     fraction: float | None = None,
     control: Microdata | None = None,
+    prior: Prior = "marginal",
+    intruder: str = "strongest",
     believed: tuple[Posteriors, Measured] | None = None,
     bare: Measured | None = None,
 ) -> list[Measure]:
@@ -103,7 +110,7 @@ def measure_rows(
         ]
     compared = release_measures(people, release, classes, control=control)
     if believed is None:
-        posteriors = release.posteriors(classes.known)
+        posteriors = release.posteriors(classes.known, prior=prior, intruder=intruder)
         believed = posteriors, posteriors.curves(tolerance=None)
     return [
         *_left(*believed),

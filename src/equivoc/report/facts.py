@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.assessment.budget import budget as budgets
-from equivoc.assessment.budget import can_be_budgeted
+from equivoc.assessment.budget import budgeted, can_be_budgeted
 from equivoc.assessment.by_knowledge import risk_by_knowledge
 from equivoc.attributes.words import closeness, domain_size, level_names, measured_in
 from equivoc.report import wording
@@ -314,8 +314,10 @@ def _budget(result: Assessment, eps: float) -> dict[str, Any]:
     """Bits and hit rates for many budgets; ``here`` is the release itself if it has a budget, else None."""
     told = budgets(result.people, known=result.known, eps=eps, seed=result.seed or 0).facts()
     spent = result.release.value_budget  # the chart's ε is the budget for a change of one value
-    means = result.means
-    here = None if spent is None else {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
+    here = None
+    if spent is not None:
+        means = budgeted(result.people, result.release, known=result.known, eps=[eps]).means
+        here = {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
     return {**told, "here": here}
 
 

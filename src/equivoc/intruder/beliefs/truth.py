@@ -3,8 +3,9 @@
 Person r has the true value c_r, which the intruder gives the probability p_r(c_r), and without the release prior(c_r).
 Her surprise is ``−log2 p_r(c_r)`` bits; less is riskier. A posterior may give the true value probability 0, so the
 prior is mixed in first: ``p′ = (1 − λ)·p + λ·prior`` with the λ, one for the whole file, that minimises the mean
-surprise T(0). T(0) is convex in λ: Newton's method between both ends. ``trust`` is 1 − λ; 0: the release told her nothing.
-``gain`` is the prior's mean surprise less hers, in bits of truth per person; more is riskier, and it is never negative.
+surprise T(0). T(0) is convex in λ: Newton's method within a bracket, and both ends. ``trust`` is 1 − λ; 0: the release
+told her nothing. ``gain`` is the prior's mean surprise less hers, in bits of truth per person; more is riskier, and it
+is never negative.
 
 Cost: some 10 passes over the cells (people of one class with one value are one cell).
 
@@ -24,10 +25,8 @@ Floats = npt.NDArray[np.float64]
 CERTAIN = 1e-9
 """Bits: an intruder with H0 below this is certain."""
 HALF_BIT = 0.5
-MOST_STEPS = 100
-"""Of the search for the trust; some 10 are usual."""
-SMALL_STEP = 1e-12
-"""The search for the trust ends with a step below this."""
+SEARCH_STEPS = 100
+SEARCH_UNTIL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,35 +79,30 @@ def best_trust(p: Floats, prior: Floats, people: Floats) -> float:
     >>> best_trust(np.array([0.9, 0.9]), np.array([0.5, 0.5]), np.array([1.0, 1.0]))
     1.0
     """
-    used = people > 0
-    p, prior, people = p[used], prior[used], people[used]
-    more = p - prior
+    used = (people > 0) & (p != prior)
+    ratio, weight = p[used] / prior[used] - 1.0, people[used]
 
-    def slopes(trust: float) -> tuple[float, float]:
-        """How fast the surprise falls with more trust (times ln 2), and how fast that changes."""
-        with np.errstate(divide="ignore", over="ignore"):
-            each = more / (prior + trust * more)
-            # Sums of products, not dot products: the last bits of a dot product depend on the number of BLAS threads.
-            weighed = people * each
-            return float(weighed.sum()), -float((weighed * each).sum())
+    def slope(trust: float) -> tuple[float, float]:
+        """The derivative of the sum of log likelihoods, which falls with trust, and its own derivative."""
+        with np.errstate(divide="ignore"):
+            each = ratio / (1.0 + trust * ratio)
+        # Sums of products, not dot products: the last bits of a dot product depend on the number of BLAS threads.
+        weighed = weight * each
+        return float(weighed.sum()), -float((weighed * each).sum())
 
-    if slopes(1.0)[0] >= 0:
+    if not len(ratio) or slope(1.0)[0] >= 0:
         return 1.0
-    if slopes(0.0)[0] <= 0:
+    if slope(0.0)[0] <= 0:
         return 0.0
-    low, high, trust, last = 0.0, 1.0, 0.5, 1.0
-    for _ in range(MOST_STEPS):
-        fall, bend = slopes(trust)
-        if fall > 0:
-            low = trust
-        else:
-            high = trust
-        step = -fall / bend
-        if not low < trust + step < high or abs(step) > last / 2:
-            step = (low + high) / 2 - trust  # Newton's step leaves the bracket, or shrinks too slowly
-        trust, last = trust + step, abs(step)
-        if last < SMALL_STEP:
-            break
+    low, high, trust = 0.0, 1.0, 0.5
+    for _ in range(SEARCH_STEPS):
+        value, change = slope(trust)
+        low, high = (trust, high) if value > 0 else (low, trust)
+        step = trust - value / change
+        better = step if low < step < high else (low + high) / 2
+        if abs(better - trust) < SEARCH_UNTIL:
+            return better
+        trust = better
     return trust
 
 

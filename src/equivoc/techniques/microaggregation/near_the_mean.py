@@ -35,11 +35,8 @@ def near_the_mean(
     shown = np.repeat(means, records)
     variance = float(positions.var() - shown.var())
     apart = (grid.positions - means[:, None]) ** 2
-    # The nearest level of each mean weighs 1: where little was averaged away, far ones could underflow, it cannot.
-    beyond = apart - apart.min(axis=1, keepdims=True)
     if variance <= 1e-12 * float(positions.var()):  # groups of one value each: nothing was averaged away
-        return np.asarray(beyond == 0, dtype=np.float64)
-    found = np.zeros_like(beyond)
-    for narrower in WIDTHS:
-        found += np.exp(-beyond / (2 * variance / narrower**2)) * narrower
-    return np.asarray(np.maximum(found / found.max(axis=1, keepdims=True), FAR))
+        return np.asarray(apart == apart.min(axis=1, keepdims=True), dtype=np.float64)
+    # By logarithms: where little was averaged away, all densities could underflow.
+    logs = np.logaddexp.reduce([np.log(w) - apart * w**2 / (2 * variance) for w in WIDTHS])
+    return np.asarray(np.maximum(np.exp(logs - logs.max(axis=1, keepdims=True)), FAR))

@@ -130,6 +130,24 @@ def test_rows_equal_what_assess_finds(
         assert (row.surprise, row.gain, row.true_hit) == pytest.approx(np.mean(truth, axis=0), abs=1e-9)
 
 
+def test_a_published_file_surprises_as_much_as_it_should(frame: pd.DataFrame, people: eq.Microdata) -> None:
+    """A class's own distribution is a calibrated belief: T(0) is the mean H0, and the prior's is that of everybody."""
+    done = eq.Study(people, techniques=[eq.Unprotected()], replicates=2).run(progress=False)
+    summary = done.summary().set_index("known_size")
+    assert summary["surprise"].tolist() == pytest.approx(summary["h0_record"].tolist(), abs=1e-12)
+    gains = summary.loc[0, "h0_record"] - summary["h0_record"]
+    assert summary["gain"].tolist() == pytest.approx(gains.tolist(), abs=1e-12)
+    assert (summary[["surprise_se", "gain_se", "true_hit_se"]] == 0).all(axis=None)
+    # Salaries are 10 apart, so a window of 5 holds one of them: the most frequent ones, ties shared, are guessed.
+    for size, row in summary.iterrows():
+        right = [
+            rows["salary"].value_counts().max() / len(frame)
+            for subset in combinations(KEYS, size)
+            for _, rows in (frame.groupby(list(subset)) if subset else [((), frame)])
+        ]
+        assert row["true_hit"] == pytest.approx(sum(right) / len(list(combinations(KEYS, size))), abs=1e-12)
+
+
 def test_a_class_counts_once_a_record_counts_once(people_of) -> None:
     """Three people who share a key's value and differ in pay, one who is alone: ⅓ of all classes' pairs differ."""
     frame = pd.DataFrame(

@@ -149,13 +149,18 @@ class _Sums:
     def figures(self, size: int) -> Figures:
         """The averages."""
         self._measure()
-        h0, area = self._h0 / self._weight, self._area / self._weight
-        surprise, without = self._surprise / self._subsets
+        (h0, h0_record), (area, area_record) = (
+            (each / self._weight).tolist() for each in (self._h0, self._area)
+        )
+        surprise, without = (self._surprise / self._subsets).tolist()
         return Figures(
             size,
-            *(float(figure) for figure in (h0[0], area[0], h0[1], area[1])),
-            surprise=float(surprise),
-            gain=max(0.0, float(without - surprise)),
+            h0,
+            area,
+            h0_record,
+            area_record,
+            surprise=surprise,
+            gain=max(0.0, without - surprise),
             true_hit=float(self._right / self._weight[1]),
         )
 
@@ -169,7 +174,9 @@ class _Sums:
         self._weight += (len(sizes), sizes.sum())
         self._h0 += (h0.sum(), (h0 * sizes).sum())
         self._area += (area.sum(), (area * sizes).sum())
-        for surprises in found.surprises(self._prior):  # every subset has the same people, so each counts once
+        for surprises in found.surprises(
+            self._prior
+        ):  # every subset has the same people, so each counts once
             self._surprise += surprises
             self._subsets += 1
         self._right += float((found.right * found.people).sum())

@@ -53,7 +53,9 @@ def measure_together(posteriors: Sequence[Posteriors], eps: float) -> MeasuredTo
     geometry = first.attribute.geometry
     counts = [found.classes.counts for found in posteriors]
     ends = np.cumsum([0, *(each.nnz for each in counts)])
-    begins = [np.asarray(each.indptr[:-1], np.int64) + end for each, end in zip(counts, ends[:-1], strict=True)]
+    begins = [
+        np.asarray(each.indptr[:-1], np.int64) + end for each, end in zip(counts, ends[:-1], strict=True)
+    ]
     bounds = np.concatenate([*begins, ends[-1:]])
     values = np.concatenate([each.indices for each in counts]).astype(np.int64)
     classes, cells = len(bounds) - 1, len(values)

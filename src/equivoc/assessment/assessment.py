@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_KEYS_FOR_CONTRIBUTIONS = 6
 """With more known keys than this, the summary has no contributions; use `contributions`."""
+GATE_BELOW = 0.99
+"""With less trust than this, the intruder may be wrong about many people: trust is then estimated for each person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +202,9 @@ class Assessment(Reported):
     @cached_property
     def truth(self) -> TruthFigures:
         """Her beliefs compared with the people's true values."""
-        return truth_beside_belief(self.posteriors, self.figures, self.eps, self._mixed_prior)
+        return truth_beside_belief(
+            self.posteriors, self.figures, self.eps, self._mixed_prior, gate_below=GATE_BELOW
+        )
 
     @property
     def _mixed_prior(self) -> Floats:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.assessment.truth import DOUBT
+from equivoc.assessment.control_group import NORMAL_95, interval
 
 PEOPLE = pd.DataFrame(
     {
@@ -34,6 +34,9 @@ RELEASED = pd.DataFrame(
 )
 
 
+FLAT = np.full(4, 1 / 4)
+
+
 def people(frame: pd.DataFrame = PEOPLE) -> eq.Microdata:
     return eq.Microdata(frame, confidential="pay", keys=["age", "job"])
 
@@ -53,7 +56,7 @@ EXACT = {
 def test_beliefs_about_others_are_those_about_people_alike() -> None:
     mine, others = people(), people(OTHERS)
     release = eq.ReleasedFile(RELEASED).release(mine)
-    post = release.of_others(others.classes(["age", "job"]))
+    post = release.of_others(others.classes(["age", "job"]), FLAT, "paper")
     for codes, row in zip(post.classes.key_codes, post.probabilities, strict=True):
         value = (others.levels("age")[codes[0]], others.levels("job")[codes[1]])
         assert row == pytest.approx(EXACT[value]), value
@@ -74,15 +77,25 @@ def test_a_control_group_of_the_people_themselves_learns_nothing_beyond(matching
 
 
 def test_the_figures_by_hand() -> None:
-    told = eq.assess(
-        people(), eq.ReleasedFile(RELEASED), known=["age", "job"], eps=[0, 20], control=OTHERS
-    ).summary["control"]
+    result = eq.assess(
+        people(),
+        eq.ReleasedFile(RELEASED),
+        known=["age", "job"],
+        eps=[0, 20],
+        control=OTHERS,
+        intruder="paper",
+    )
+    told, trust = result.summary["control"], result.truth.overall.trust
     beliefs = [EXACT[key] for key in [(20, "cook"), (25, "pilot"), (31, None), (70, "judge"), (25, "cook")]]
     # 44 counts as 50, the nearest value that anyone in the data has, and 90 as well.
     given = [b[i] for b, i in zip(beliefs, [0, 1, 3, 0, 3], strict=True)]
     assert told["records"] == 5
     assert told["truth"] == pytest.approx(np.mean(given))
-    surprise = [-math.log2((1 - DOUBT) * p + DOUBT / 4) for p in given]
+    # The people's trust, but at least a doubt of 1 in 7 for six people; the prior is the distribution among them.
+    doubt = max(1 - trust, 1 / 7)
+    surprise = [
+        -math.log2((1 - doubt) * p + doubt * WHOLE[i]) for p, i in zip(given, [0, 1, 3, 0, 3], strict=True)
+    ]
     assert told["surprise"] == pytest.approx(np.mean(surprise))
     entropies = [eq.curve([10, 20, 30, 50], belief).h0 for belief in beliefs]
     assert told["h0"] == pytest.approx(np.mean(entropies))
@@ -98,12 +111,13 @@ def test_the_figures_by_hand() -> None:
 def test_nearest_reaches_people_beyond_the_original() -> None:
     release = eq.ReleasedFile(RELEASED, matching="nearest").release(people())
     others = people(OTHERS)
-    post = release.of_others(others.classes(["age"]))
+    post = release.of_others(others.classes(["age"]), FLAT, "paper")
     ages = [others.levels("age")[code] for code in post.classes.key_codes[:, 0]]
     believed = dict(zip(ages, post.probabilities.tolist(), strict=True))
-    # 70 is nearest to 40. 25 is in [20,30), though nobody in the original is that old, and at the record 25.
+    # 70 is nearest to 40. 25 is in [20,30), though nobody in the original is that old, and at the record 25; the
+    # range has three of the original's ages, so its records count a third.
     assert believed[70] == [0, 0, 0, 1]
-    assert believed[25] == pytest.approx([1 / 3, 2 / 3, 0, 0])
+    assert believed[25] == pytest.approx([1 / 5, 4 / 5, 0, 0])
 
 
 def test_synthetic_data_that_copy_people_are_told_from_those_that_do_not() -> None:
@@ -183,3 +197,71 @@ def test_a_control_group_with_missing_values_is_read_as_the_people_were() -> Non
 def test_a_release_without_linkage_to_others_is_refused_at_once() -> None:
     with pytest.raises(eq.InputError, match="control group cannot be assessed with a Sample"):
         eq.assess(people(), eq.Sampling(fraction=0.5), control=OTHERS)
+
+
+def test_a_category_that_nobody_in_the_data_has_is_as_unlikely_as_can_be() -> None:
+    frame = pd.DataFrame({"sex": list("FFMM"), "job": ["cook", "cook", "judge", "cook"]})
+    mine = eq.Microdata(frame, confidential="job", keys=["sex"])
+    other = pd.DataFrame({"sex": ["F"], "job": ["pilot"]})
+    told = eq.assess(mine, eq.ReleasedFile(frame), control=other).summary["control"]
+    # The trust is full, so the doubt is 1/(4 + 1); a value that the prior rules out has 1/(5 · 2).
+    assert told["surprise"] == pytest.approx(-math.log2(1 / 5 * 1 / 10))
+
+
+def drawn_groups(rng: np.random.Generator, shift: float) -> tuple[float, float]:
+    """The interval for figures that depend on the class, of 400 people and 300 others from the same population."""
+    classes = 60
+    level = rng.normal(0, 1, classes)
+    groups = []
+    for many, moved in ((400, shift), (300, 0.0)):
+        cluster = rng.integers(0, classes, many)
+        figures = level[cluster] + moved + rng.exponential(1.0, many)
+        groups.append((figures, np.ones(many), cluster))
+    return interval(*groups)
+
+
+def test_the_interval_covers_no_difference_in_19_of_20_draws() -> None:
+    rng = np.random.default_rng(5)
+    low, high = np.array([drawn_groups(rng, 0.0) for _ in range(2000)]).T
+    assert 0.935 <= np.mean((low <= 0) & (high >= 0)) <= 0.965
+    low, _ = np.array([drawn_groups(rng, 0.5) for _ in range(200)]).T
+    assert np.mean(low > 0) > 0.9  # a difference that is there is found
+
+
+def test_people_of_a_class_who_are_right_together_count_once() -> None:
+    """A shock for each class of one group only, as when the release copies some classes: clustering is needed."""
+    rng = np.random.default_rng(6)
+    covered, naive = [], []
+    for _ in range(1000):
+        cluster = rng.integers(0, 40, 800)
+        shock = rng.normal(0, 1, 40)[cluster]
+        others = rng.integers(40, 80, 800)
+        mine = (shock + rng.normal(0, 0.3, 800), np.ones(800), cluster)
+        theirs = (rng.normal(0, 1, 80)[others], np.ones(800), others)
+        low, high = interval(mine, theirs)
+        covered.append(low <= 0 <= high)
+        alone = NORMAL_95 * np.sqrt(mine[0].var() / 800 + theirs[0].var() / 800)
+        naive.append(abs((low + high) / 2) <= alone)
+    assert np.mean(covered) > 0.91
+    assert np.mean(naive) < 0.5
+
+
+def test_a_release_independent_of_both_groups_is_covered() -> None:
+    """Whole assessments: a synthetic file drawn from the population says as much about the people as about others."""
+    rng = np.random.default_rng(7)
+
+    def drawn(count: int) -> pd.DataFrame:
+        group = rng.integers(0, 30, count)
+        return pd.DataFrame({"group": group, "pay": group % 3 + rng.integers(0, 4, count)})
+
+    covered = []
+    for _ in range(60):
+        mine = eq.Microdata(drawn(150), confidential="pay", keys=["group"], domain=range(6))
+        result = eq.assess(
+            mine, eq.ReleasedFile(drawn(400)), control=drawn(150), intruder="paper", eps=[0, 2]
+        )
+        found = result.summary["control"]["interval"]
+        covered.append(
+            [low <= 0 <= high for low, high in (found["surprise"], found["true_hit"][2.0], found["truth"])]
+        )
+    assert np.mean(covered, axis=0).min() >= 0.85  # 95 % of 60 draws: fewer than 51 is a chance of 1 in 700

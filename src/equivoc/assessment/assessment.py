@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice
+from equivoc.arguments import check_choice, checked_whole_number
 from equivoc.assessment.by_knowledge import MOST_KEYS, SubsetFigures, published, subset_figures
 from equivoc.assessment.class_figures import CHECKED_ROWS, ClassFigures, class_figures
 from equivoc.assessment.contributions import contributions, mean_entropies
-from equivoc.assessment.mean_curve import MeanCurve, mean_entropies_at
+from equivoc.assessment.control_group import compared_groups
+from equivoc.assessment.mean_curve import MeanCurve, SurpriseCurve, mean_entropies_at, surprise_curve
+from equivoc.assessment.replicates import spread_over_seeds
 from equivoc.assessment.report_methods import Reported
 from equivoc.assessment.spread import spread
 from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
-from equivoc.assessment.truth import beyond, of_records, true_hits, truth_figures
+from equivoc.assessment.truth import of_records, true_hits
 from equivoc.attributes.attribute import Attribute
 from equivoc.data.control_group import control_people
 from equivoc.data.microdata import Microdata, check_people
@@ -26,7 +28,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import LEAST, Prior, prior_probabilities
 from equivoc.intruder.release import Release
-from equivoc.intruder.strengths.strongest import INTRUDERS, Choice
+from equivoc.intruder.strengths.strongest import INTRUDERS, Choice, against_truth
 from equivoc.measure.input.arguments import check_relative_gap, tolerances
 from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
@@ -72,6 +74,10 @@ class Assessment(Reported):
     """The relative gap of certified areas; None: areas of classes with many values are estimated."""
     asked: str = "strongest"
     """The intruder that was asked for."""
+    replicates: int = 1
+    """How many releases `spread` is over."""
+    drawn_by: Technique | None = field(default=None, repr=False)
+    """The technique; None if an existing release was assessed."""
 
     @property
     def attributes(self) -> dict[str, Assessment]:
@@ -104,30 +110,33 @@ class Assessment(Reported):
         choice = self.choice
         if self.asked != "strongest":
             choice = self.release.choice(self.posteriors.classes, self.prior_probabilities)
+        return self.people.like(_columns_of(self.compared(choice)))
+
+    def compared(self, choice: Choice) -> list[dict[str, Any]]:
+        """The rows of `intruders` for those of this choice and the one that is used."""
         tried = {each.intruder: each.posteriors for each in choice.tried}
         tried[self.intruder] = self.posteriors
         at = next((e for e in self.eps if e > 0), self.eps[0])
         rows = []
         for name, posteriors in tried.items():
-            used = name == self.intruder
-            found = self.figures if used else class_figures(posteriors, (at,), tolerance=self.tolerance)
-            truth = (
-                self.truth if used else truth_beside_belief(posteriors, found, (0.0, at), self._mixed_prior)
+            found, truth = self.figures, self.truth
+            if name != self.intruder:
+                found = class_figures(posteriors, (at,), tolerance=self.tolerance)
+                truth = truth_beside_belief(posteriors, found, (at,), self._mixed_prior)
+            rows.append(
+                {
+                    "intruder": name,
+                    "h0": found.mean(found.h0),
+                    "area": found.mean(found.area),
+                    "surprise": truth.overall.surprise,
+                    "gain": truth.overall.gain,
+                    "trust": truth.overall.trust,
+                    "hit": found.mean(found.hit[at]),
+                    "true_hit": truth.true_hit[at],
+                    "used": name == self.intruder,
+                }
             )
-            rows.append((name, used, found, truth))
-        return self.people.like(
-            {
-                "intruder": [name for name, *_ in rows],
-                "h0": [found.mean(found.h0) for *_, found, _ in rows],
-                "area": [found.mean(found.area) for *_, found, _ in rows],
-                "surprise": [truth.overall.surprise for *_, truth in rows],
-                "gain": [truth.overall.gain for *_, truth in rows],
-                "trust": [truth.overall.trust for *_, truth in rows],
-                "hit": [found.mean(found.hit[at]) for *_, found, _ in rows],
-                "true_hit": [truth.true_hit[at] for *_, truth in rows],
-                "used": [used for _, used, *_ in rows],
-            }
-        )
+        return rows
 
     @cached_property
     def figures(self) -> ClassFigures:
@@ -181,6 +190,10 @@ class Assessment(Reported):
             unprotected, _ = mean_entropies_at(published(self.posteriors), eps)
         prior = np.array([float(self.prior.at(float(e))[0]) for e in eps])
         return MeanCurve(eps, release, prior, unprotected, drawn)
+
+    def surprise_curve(self, eps: Floats) -> SurpriseCurve:
+        """T(ε), the mean surprise over people at these tolerances, in bits, beside H(ε)."""
+        return surprise_curve(self.posteriors, eps, self.truth.overall, self._mixed_prior)
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -253,9 +266,16 @@ class Assessment(Reported):
         }
         if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
             facts["contributions"] = self.contributions
+        if self.spread is not None:
+            facts["spread"] = self.spread
         if self.control is not None:
             facts["control"] = self._control_figures(self.control)
         return facts
+
+    @cached_property
+    def spread(self) -> dict[str, Any] | None:
+        """How the figures vary over ``replicates`` random releases; None for one release. Units as in `summary`."""
+        return spread_over_seeds(self)
 
     @property
     def _prior_figures(self) -> dict[str, Any]:
@@ -280,20 +300,19 @@ class Assessment(Reported):
         }
 
     def _control_figures(self, control: Microdata) -> dict[str, Any]:
-        """Means of the control group; true hits, truth and surprise for it and for the people in the data."""
+        """Means of the control group; true hits, truth and surprise for it and for the people, and the differences."""
         classes = control.classes(list(self.known))
         posteriors = self.release.of_others(classes, self.prior_probabilities, self.intruder)
         found = class_figures(posteriors, self.eps, tolerance=self.tolerance)
-        of_control = truth_figures(posteriors, found.right)
-        of_people = truth_figures(self.posteriors, self.figures.right)
-        return {
-            "records": len(control),
-            "classes": len(posteriors),
-            **found.means,
-            **of_control,
-            "people": of_people,
-            "beyond": beyond(of_people, of_control),
-        }
+        # The people are looked up like the others: what she knows only of people in the data is not the release's doing.
+        own = self.release.of_others(self.posteriors.classes, self.prior_probabilities, self.intruder)
+        compared = compared_groups(
+            (own, class_figures(own, self.eps, tolerance=self.tolerance).right),
+            (posteriors, found.right),
+            self.prior_probabilities,
+            against_truth(own, self.prior_probabilities).trust,
+        )
+        return {"records": len(control), "classes": len(posteriors), **found.means, **compared}
 
     @cached_property
     def contributions(self) -> dict[str, float]:
@@ -335,7 +354,7 @@ class Assessment(Reported):
     def records(self) -> Any:
         """One row per record of the original, in its order: the figures of its class, and ``true_hit_<ε>``, the chance
         that her best guess is within ε/2 of its true value: 0 or 1, or a share where several windows are equally heavy;
-        ``surprise_<ε>``, in bits, is −log2 of what she gives to the window that holds the true value.
+        ``surprise_0`` and ``surprise_<ε>``, in bits: −log2 of what she gives to the window that holds the true value.
         No value of the record itself."""
         return self.people.like(_beside(self.people.names, self.record_columns))
 
@@ -347,7 +366,8 @@ class Assessment(Reported):
         columns = {"class": of, **{name: column[of] for name, column in self._columns().items()}}
         for e, shares in self.figures.right.items():
             columns[f"true_hit_{exact(e)}"] = of_records(found, shares)
-        for e, bits in self.truth.bits.items():
+        surprises = {0.0: self.truth.overall.surprises, **self.truth.bits}
+        for e, bits in surprises.items():
             columns[f"surprise_{exact(e)}"] = of_records(found, bits)
         return columns
 
@@ -368,6 +388,7 @@ def assess(
     intruder: str = "strongest",
     control: Any = None,
     tolerance: float | None = None,
+    replicates: int = 1,
 ) -> Any:
     """Measure the disclosure risk of a technique, or of an existing release, for ``people``.
 
@@ -382,7 +403,9 @@ def assess(
     with the same columns (a Microdata, or a table that is read like the people's): the summary then also gives the
     figures for them, which show what can be learnt about anyone. ``tolerance`` certifies areas to that relative gap
     (0.01: within 1 %); without it, areas of classes with more than 256 values are estimated, and the summary says how
-    many, with a bound of the error of those that were checked.
+    many, with a bound of the error of those that were checked. ``replicates`` releases of a random technique, with the
+    seeds ``seed``, ``seed + 1``, …, show how much the figures depend on the draw (``summary["spread"]``); all other
+    figures are those of the first.
 
     People with several confidential attributes get `SeveralAssessments`: ``attributes`` has one Assessment for each,
     ``together`` the figures of all combined. ``eps`` and ``prior`` may then be mappings by attribute.
@@ -408,6 +431,7 @@ def assess(
             intruder=intruder,
             control=control,
             tolerance=tolerance,
+            replicates=replicates,
         )
     names = people.known_keys(known)
     if tolerance is not None:
@@ -415,19 +439,38 @@ def assess(
     asked = tolerances("eps", people.attribute.geometry.default_tolerances() if eps is None else eps)
     expected = prior_probabilities(prior, people)
     check_choice("intruder", intruder, INTRUDERS)
+    replicates = checked_whole_number("replicates", replicates, at_least=1)
     others = None if control is None else control_people(people, control)
     if isinstance(technique, Technique):
         release, notation, drawn_with = technique.release(people, seed), technique.notation, seed
     elif isinstance(technique, Release):
         if technique.people is not people:
             raise InputError("the release was made from other people; assess it with those it was made from.")
+        if replicates > 1:
+            raise InputError(
+                "replicates draws releases of a technique; this release is already made, leave it out."
+            )
         release, notation, drawn_with = technique, type(technique).__name__, None
     else:
         raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
     if others is not None:
         release.check_links_others()
     at = tuple(dict.fromkeys(asked.tolist()))
-    return Assessment(people, release, notation, names, at, expected, drawn_with, others, tolerance, intruder)
+    drawn_by = technique if isinstance(technique, Technique) else None
+    return Assessment(
+        people,
+        release,
+        notation,
+        names,
+        at,
+        expected,
+        drawn_with,
+        others,
+        tolerance,
+        intruder,
+        replicates,
+        drawn_by,
+    )
 
 
 def _domain(attribute: Attribute) -> dict[str, Any]:
@@ -436,6 +479,10 @@ def _domain(attribute: Attribute) -> dict[str, Any]:
     if attribute.numeric:
         return {**facts, "low": float(attribute.values[0]), "high": float(attribute.values[-1])}
     return facts if attribute.ordered else {**facts, "height": int(attribute.geometry.width)}
+
+
+def _columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def _beside(taken: Any, columns: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
-"""Mean H(ε) over people, for the report's chart."""
+"""Mean H(ε) and mean surprise T(ε) over people, for the report's chart."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.assessment.surprise import surprises_at
+from equivoc.intruder.beliefs.truth import Truth
 from equivoc.intruder.posteriors import Posteriors
 
 if TYPE_CHECKING:
@@ -33,6 +35,16 @@ class MeanCurve:
     """The number of sampled people; None: the mean is over all."""
 
 
+@dataclass(frozen=True, eq=False)
+class SurpriseCurve:
+    """The mean over people of the surprise at some tolerances, T(ε), in bits."""
+
+    eps: Floats = field(repr=False)
+    surprise: Floats = field(repr=False)
+    drawn: int | None
+    """The number of sampled people; None: the mean is over all."""
+
+
 def mean_entropies_at(posteriors: Posteriors, eps: Floats, *, seed: int = 0) -> tuple[Floats, int | None]:
     """The mean over people of H at each tolerance, and the sample size if it would take too long for all.
 
@@ -54,3 +66,29 @@ def _entropies(measured: Curves | TreeCurves, eps: Floats) -> Floats:
     if len(measured) * len(eps) <= MOST_ENTRIES and np.array_equal(eps, measured.epsilons):
         return measured.entropies
     return np.column_stack([measured.at(float(e)) for e in eps])
+
+
+def surprise_curve(
+    posteriors: Posteriors, eps: Floats, truth: Truth, prior: Floats, *, seed: int = 0
+) -> SurpriseCurve:
+    """T at each tolerance, with the same trust at all of them; of a sample of people if it would take too long for all.
+
+    At 0 it is always over all people.
+    """
+    counts = posteriors.classes.counts
+    above = [float(e) for e in eps if e > 0]
+    if len(posteriors) * len(posteriors.attribute) * len(eps) <= MOST_ENTRIES:
+        bits, weights, drawn = surprises_at(posteriors, above, truth.trust, prior), counts.data, None
+    else:
+        rng, drawn = np.random.default_rng(seed), DRAWN
+        entries = np.sort(rng.choice(len(counts.data), size=DRAWN, p=counts.data / counts.data.sum()))
+        rows = np.searchsorted(counts.indptr, entries, side="right") - 1
+        table = replace(posteriors, linkage=posteriors.linkage[rows]).probabilities
+        dense = table if isinstance(table, np.ndarray) else table.toarray()
+        geometry = posteriors.attribute.geometry
+        measured = geometry.curves(truth.trust * dense + (1.0 - truth.trust) * prior)
+        places, bounds = geometry.positions[counts.indices[entries]], np.arange(DRAWN + 1)
+        bits = {e: measured.surprises(e, places, bounds) for e in above}
+        weights = np.ones(DRAWN)
+    mean = {0.0: truth.surprise} | {e: float(np.average(bits[e], weights=weights)) for e in above}
+    return SurpriseCurve(eps, np.array([mean[float(e)] for e in eps]), drawn)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import checked_whole_number
 from equivoc.assessment.assessment import Assessment, assess
 from equivoc.assessment.class_figures import class_figures
 from equivoc.assessment.report_methods import ReportedSeveral
@@ -120,6 +121,7 @@ def assess_several(
     seed: int = 0,
     eps: Any = None,
     prior: Any = "marginal",
+    replicates: int = 1,
     **options: Any,
 ) -> SeveralAssessments:
     """Assess each confidential attribute, all drawn with the same random numbers, and all of them together."""
@@ -131,11 +133,14 @@ def assess_several(
         _by_attribute("eps", people, eps, None),
         _by_attribute("prior", people, prior, "marginal"),
     )
+    replicates = checked_whole_number("replicates", replicates, at_least=1)
     alone, joint, why_not = several_releases(people, technique, seed)
     results = {}
     for name, release in alone.items():
         found = assess(release.people, release, eps=tolerances[name], prior=priors[name], **options)
-        results[name] = replace(found, technique=technique.notation, seed=seed)
+        results[name] = replace(
+            found, technique=technique.notation, seed=seed, replicates=replicates, drawn_by=technique
+        )
     uniform = all(isinstance(each, str) and each == "uniform" for each in priors.values())
     joint_prior = "uniform" if uniform else "marginal"
     return SeveralAssessments(people, technique.notation, results, joint, why_not, joint_prior)

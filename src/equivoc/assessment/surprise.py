@@ -72,11 +72,12 @@ def truth_beside_belief(
     *,
     gate_below: float = 0.0,
 ) -> TruthFigures:
-    """Hold the posteriors of the people's own classes against their true values.
+    """Compare the posteriors of the people's own classes with their true values, at ε = 0 and at ``eps``.
 
     ``prior`` must give each value that somebody has a probability above 0. If the trust is below ``gate_below``,
     trust is also estimated person by person, which finds a disclosed group that one trust for all hides.
     """
+    eps = tuple(dict.fromkeys((0.0, *eps)))
     counts = posteriors.classes.counts
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     cells = (
@@ -94,13 +95,13 @@ def truth_beside_belief(
     without = geometry.curves(prior[None, :])
     places, whole = geometry.positions, np.array([0, len(prior)])
     bits = {e: overall.surprises for e in eps if e == 0}
-    bits |= _windowed(posteriors, [e for e in eps if e > 0], overall.trust, prior)
+    bits |= surprises_at(posteriors, [e for e in eps if e > 0], overall.trust, prior)
     possible = everyone > 0
     before = {e: without.surprises(e, places, whole) for e in eps}
     return TruthFigures(
         surprise={e: float(np.average(bits[e], weights=counts.data)) for e in eps},
         prior_surprise={e: float(np.average(before[e][possible], weights=everyone[possible])) for e in eps},
-        true_hit={e: float(np.average(figures.right[e], weights=counts.data)) for e in eps},
+        true_hit={e: float(np.average(right, weights=counts.data)) for e, right in figures.right.items()},
         overall=overall,
         bits={e: bits[e] for e in eps},
         gated=gated,
@@ -118,7 +119,7 @@ def _known_of_classes(posteriors: Posteriors, figures: ClassFigures) -> Floats:
     return np.column_stack([classes.key_codes, figures.h0, most, classes.sizes])
 
 
-def _windowed(
+def surprises_at(
     posteriors: Posteriors, eps: Sequence[float], trust: float, prior: Floats
 ) -> dict[float, Floats]:
     """The surprise at tolerances above 0 of each entry of the classes' counts, the prior mixed in."""

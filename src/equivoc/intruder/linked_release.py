@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -19,6 +19,7 @@ from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import GroupedRelease, Release
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.intruder.strengths.evidence import Evidence
+from equivoc.intruder.strengths.informed import without_sizes
 
 if TYPE_CHECKING:
     from equivoc.data.classes import Classes
@@ -81,6 +82,14 @@ class LinkedRelease(Release):
         return Evidence(
             self.people, self.keys, own.codes, own.channel if own.informed is None else own.informed
         )
+
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        if not without_sizes(self.evidence, self.people.classes(known)):
+            return []
+        return [
+            "The file is too large for the informed intruder to use how many people have the same known keys: she "
+            "weighs each released record by its own evidence. The real risk is somewhat higher."
+        ]
 
     @cached_property
     def _counted(self) -> GroupedRelease:

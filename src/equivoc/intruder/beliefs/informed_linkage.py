@@ -79,6 +79,12 @@ def informed_linkage(
     return InformedLinkage(_walked(true, people, entries, released.confidential_size, may_fit_nothing), True)
 
 
+def too_many_pairs(classes: npt.ArrayLike, released: CodedFile, *, known: Sequence[int]) -> bool:
+    """True if there are too many pairs of a class and a released record to use the sizes of the classes."""
+    columns = list(known)
+    return _pairs(whole_numbers("The classes", classes), _Entries.of(released, columns)) > MOST_PAIRS
+
+
 @dataclass(frozen=True, eq=False)
 class _Entries:
     """The distinct combinations of the known keys' released codes."""

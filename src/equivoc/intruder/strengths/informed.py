@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
-from equivoc.intruder.beliefs.informed_linkage import informed_linkage
+from equivoc.intruder.beliefs.informed_linkage import informed_linkage, too_many_pairs
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.strengths.evidence import Evidence
 
@@ -34,3 +34,11 @@ def link(evidence: Evidence, classes: Classes) -> Any:
     columns = [people.keys.index(name) for name in classes.known]
     file = evidence.levels_given_symbols()
     return informed_linkage(classes.key_codes, classes.sizes, file, known=columns).linkage
+
+
+def without_sizes(evidence: Evidence, classes: Classes) -> bool:
+    """True if the file is too large to use the number of people like the target."""
+    if not evidence.changed(classes.known):
+        return False
+    columns = [evidence.people.keys.index(name) for name in classes.known]
+    return too_many_pairs(classes.key_codes, evidence.levels_given_symbols(), known=columns)

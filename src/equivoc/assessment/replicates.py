@@ -1,0 +1,76 @@
+"""How the figures of a random technique vary from release to release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from equivoc.assessment.assessment import Assessment
+
+FIGURES = ("h0", "area", "surprise", "gain", "hit", "true_hit", "certain_right")
+
+
+def spread_over_seeds(result: Assessment) -> dict[str, Any] | None:
+    """Mean, standard deviation, least, greatest and a 95 % interval of the mean, of each figure over the seeds.
+
+    Only the figures of each release are kept. A technique that is not random has one release. None: one release was
+    asked for. The interval is Student's: mean ± t · sd / √r.
+    """
+    technique = result.drawn_by
+    if technique is None or result.replicates == 1:
+        return None
+    first = result.seed or 0
+    seeds = list(range(first, first + result.replicates)) if technique.random else [first]
+    rows = [_figures(result)]
+    for seed in seeds[1:]:
+        release = technique.release(result.people, seed)
+        rows.append(_figures(replace(result, release=release, seed=seed, replicates=1, control=None)))
+    return {
+        "random": technique.random,
+        "seeds": seeds,
+        "eps": _tolerance(result),
+        "intruders": sorted({row["intruder"] for row in rows}),
+        **{name: _spread([row[name] for row in rows]) for name in FIGURES},
+    }
+
+
+def _tolerance(result: Assessment) -> float:
+    """The tolerance of the hit rates: the first above 0."""
+    return next((e for e in result.eps if e > 0), result.eps[0])
+
+
+def _figures(result: Assessment) -> dict[str, Any]:
+    eps, means, overall = _tolerance(result), result.means, result.truth.overall
+    return {
+        "intruder": result.intruder,
+        "h0": means["h0"],
+        "area": means["area"],
+        "surprise": overall.surprise,
+        "gain": overall.gain,
+        "hit": means["hit"][eps],
+        "true_hit": means["true_hit"][eps],
+        "certain_right": overall.certain_right,
+    }
+
+
+def _spread(figures: list[float]) -> dict[str, float]:
+    """
+    >>> {name: round(each, 3) for name, each in _spread([1.0, 2.0, 3.0]).items()}
+    {'mean': 2.0, 'sd': 1.0, 'min': 1.0, 'max': 3.0, 'low': -0.484, 'high': 4.484}
+    """
+    from scipy.special import stdtrit
+
+    many, mean = len(figures), float(np.mean(figures))
+    sd = float(np.std(figures, ddof=1)) if many > 1 else 0.0
+    reach = float(stdtrit(many - 1, 0.975)) * sd / many**0.5 if many > 1 else 0.0
+    return {
+        "mean": mean,
+        "sd": sd,
+        "min": float(min(figures)),
+        "max": float(max(figures)),
+        "low": mean - reach,
+        "high": mean + reach,
+    }

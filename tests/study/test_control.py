@@ -44,6 +44,7 @@ def people(frame: pd.DataFrame = PEOPLE) -> eq.Microdata:
 # By hand: with nobody of exactly that age and job, the file's own distribution; else the records that fit.
 WHOLE = [1 / 6, 2 / 6, 2 / 6, 1 / 6]
 HALF = [0.5, 0.5, 0, 0]
+FLAT = np.full(4, 0.25)
 EXACT = {
     (20, "cook"): HALF,
     (25, "cook"): HALF,

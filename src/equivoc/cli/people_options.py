@@ -42,6 +42,14 @@ INTRUDERS = ("strongest", "informed", "learned", "paper", "register")
 """The choices of ``--intruder``."""
 
 
+def check_intruder(prior: str | None, intruder: str | None) -> None:
+    """InputError unless these are choices of ``--prior`` and ``--intruder``, or not given."""
+    if prior is not None and prior not in PRIORS:
+        raise InputError(f"--prior {prior}: choose {' or '.join(PRIORS)}.")
+    if intruder is not None and intruder not in INTRUDERS:
+        raise InputError(f"--intruder {intruder}: choose {' or '.join(INTRUDERS)}.")
+
+
 @dataclass(frozen=True)
 class ReleaseOptions:
     """A file of people and its release, as the options of a command describe them."""
@@ -224,10 +232,7 @@ class AssessmentOptions(ReleaseOptions):
         """The assessment of one attribute, or of several; an error in the options is reported before a file is read."""
         from equivoc.assessment.assessment import assess
 
-        if self.prior not in PRIORS:
-            raise InputError(f"--prior {self.prior}: choose {' or '.join(PRIORS)}.")
-        if self.intruder not in INTRUDERS:
-            raise InputError(f"--intruder {self.intruder}: choose {' or '.join(INTRUDERS)}.")
+        check_intruder(self.prior, self.intruder)
         chosen = self.chosen()
         tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()

@@ -304,7 +304,7 @@ class Assessment(Reported):
         classes = control.classes(list(self.known))
         posteriors = self.release.of_others(classes, self.prior_probabilities, self.intruder)
         found = class_figures(posteriors, self.eps, tolerance=self.tolerance)
-        # The people are looked up like the others: what she knows only of people in the data is not the release's doing.
+        # The people are looked up like the others: without what she knows only of people in the data.
         own = self.release.of_others(self.posteriors.classes, self.prior_probabilities, self.intruder)
         compared = compared_groups(
             (own, class_figures(own, self.eps, tolerance=self.tolerance).right),

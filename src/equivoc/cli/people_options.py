@@ -71,7 +71,13 @@ class ReleaseOptions:
     matching: Annotated[
         str | None,
         typer.Option(
-            help="How records of --release are linked to people: exact (default), nearest, probable."
+            help="How records of --release are linked to people: exact, nearest, probable; default: as --intruder says."
+        ),
+    ] = None
+    channel: Annotated[
+        str | None,
+        typer.Option(
+            help="The technique that --release was made with, if it is known: noise-addition:percent=20."
         ),
     ] = None
     known: Annotated[
@@ -120,10 +126,12 @@ class ReleaseOptions:
                 raise InputError(
                     "--matching sets how the records of --release are linked: give --release as well."
                 )
+            if self.channel is not None:
+                raise InputError("--channel says how the file of --release was made: give --release as well.")
             return technique_from("unprotected" if self.technique is None else self.technique)
         if self.technique is not None:
             raise InputError("--technique and --release are both given: give only one of them.")
-        return ReleasedFile(self.release, matching="exact" if self.matching is None else self.matching)
+        return ReleasedFile(self.release, matching=self.matching, channel=self.channel)
 
     def attributes(self) -> list[str]:
         """The names of the confidential columns."""

@@ -253,10 +253,6 @@ class Assessment(Reported):
             "per_record": per_record,
             "prior": prior,
             "unprotected": self.unprotected.means,
-            "left": {
-                name: per_record[name]["mean"] / prior[name] if prior[name] else 1.0
-                for name in ("h0", "area", "mean_entropy")
-            },
             "truth": self.truth.facts,
             "estimates": self._estimates,
         }

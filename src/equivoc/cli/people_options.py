@@ -99,6 +99,20 @@ class ReleaseOptions:
         list[str] | None,
         typer.Option(help="Confidential columns whose numbers are codes of categories, separated by commas."),
     ] = None
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="What is publicly known without the release: marginal (the distribution of the confidential "
+            "attribute) or uniform."
+        ),
+    ] = "marginal"
+    intruder: Annotated[
+        str,
+        typer.Option(
+            help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
+            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
+        ),
+    ] = "strongest"
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
 
@@ -116,6 +130,14 @@ class ReleaseOptions:
         if self.technique is not None:
             raise InputError("--technique and --release are both given: give only one of them.")
         return ReleasedFile(self.release, matching="exact" if self.matching is None else self.matching)
+
+    def check_intruder(self) -> None:
+        """InputError unless ``--prior`` and ``--intruder`` are among their choices."""
+        if self.prior not in PRIORS:
+            raise InputError(f"--prior {self.prior}: choose {' or '.join(PRIORS)}.")
+        if self.intruder not in INTRUDERS:
+            *most, last = INTRUDERS
+            raise InputError(f"--intruder {self.intruder}: choose {', '.join(most)} or {last}.")
 
     def attributes(self) -> list[str]:
         """The names of the confidential columns."""
@@ -188,20 +210,13 @@ class AssessmentOptions(ReleaseOptions):
             "values are estimated."
         ),
     ] = None
-    prior: Annotated[
-        str,
+    replicates: Annotated[
+        int,
         typer.Option(
-            help="What is publicly known without the release: marginal (the distribution of the confidential "
-            "attribute) or uniform."
+            help="Releases of a random technique, with seeds --seed, --seed + 1, …: prints how the figures vary.",
+            min=1,
         ),
-    ] = "marginal"
-    intruder: Annotated[
-        str,
-        typer.Option(
-            help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
-            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
-        ),
-    ] = "strongest"
+    ] = 1
     control: Annotated[
         Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
     ] = None
@@ -216,10 +231,7 @@ class AssessmentOptions(ReleaseOptions):
         """The assessment of one attribute, or of several; an error in the options is reported before a file is read."""
         from equivoc.assessment.assessment import assess
 
-        if self.prior not in PRIORS:
-            raise InputError(f"--prior {self.prior}: choose {' or '.join(PRIORS)}.")
-        if self.intruder not in INTRUDERS:
-            raise InputError(f"--intruder {self.intruder}: choose {' or '.join(INTRUDERS)}.")
+        self.check_intruder()
         chosen = self.chosen()
         tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()
@@ -234,6 +246,7 @@ class AssessmentOptions(ReleaseOptions):
             intruder=self.intruder,
             control=others,
             tolerance=self.tolerance,
+            replicates=self.replicates,
         )
         return result
 

@@ -141,7 +141,7 @@ def test_a_release_with_a_table(people: Microdata, technique: Any) -> None:
     release = technique.release(people, 3)
     found = values(eq.measures(people, release))
     released = Microdata(release.table, confidential="pay", keys=list(KEYS), domain=people.values)
-    expected = of_an_intruder(release.posteriors(KEYS, intruder="paper")) | of_a_file(released, list(KEYS))
+    expected = of_an_intruder(release.posteriors(KEYS)) | of_a_file(released, list(KEYS))
     published = of_an_intruder(
         eq.Unprotected().release(people).posteriors(KEYS, intruder="paper")
     ) | of_a_file(people, list(KEYS))

@@ -60,10 +60,11 @@ class TruthFigures:
 def truth_beside_belief(
     posteriors: Posteriors, figures: ClassFigures, eps: Sequence[float], prior: Floats
 ) -> TruthFigures:
-    """Hold the posteriors of the people's own classes against their true values.
+    """Compare the posteriors of the people's own classes with their true values, at ε = 0 and at ``eps``.
 
     ``prior`` must give each value that somebody has a probability above 0.
     """
+    eps = tuple(dict.fromkeys((0.0, *eps)))
     counts = posteriors.classes.counts
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     overall = hold_against_truth(
@@ -80,7 +81,7 @@ def truth_beside_belief(
     return TruthFigures(
         surprise={e: float(np.average(bits[e], weights=counts.data)) for e in eps},
         prior_surprise={e: float(np.average(before[e][possible], weights=everyone[possible])) for e in eps},
-        true_hit={e: float(np.average(figures.right[e], weights=counts.data)) for e in eps},
+        true_hit={e: float(np.average(right, weights=counts.data)) for e, right in figures.right.items()},
         overall=overall,
         bits={e: bits[e] for e in eps},
     )

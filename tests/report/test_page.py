@@ -116,6 +116,7 @@ def test_same_result_same_bytes_and_no_date_unless_given(result: eq.Assessment, 
         eps=[0, 10],
         intruder="informed",
     )
+    assert "contributions" in again.summary  # computed before the report, so without its subsets of keys
     assert again.report(tmp_path / "two.html").read_bytes() == one
     dated = result.report(tmp_path / "three.html", date="1 May 2031").read_text(encoding="utf-8")
     assert "1 May 2031" in Markup(dated).text

@@ -84,7 +84,7 @@ def test_those_she_is_wrong_about_do_not_count_as_disclosed(frame: pd.DataFrame,
     assert (told["truth"]["certain_right"], told["truth"]["certain_wrong"]) == (0, 6)
     assert told["people"]["certain"] == 6
     assert told["verdict"]["headline"] == (
-        "On average little is disclosed, and the intruder is certain and right about nobody. She is certain but wrong "
+        "On average little is disclosed. The intruder is certain and right about nobody. She is certain but wrong "
         "about 6 people."
     )
     assert told["verdict"]["share_given_away"] == 0

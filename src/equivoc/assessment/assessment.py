@@ -311,7 +311,8 @@ class Assessment(Reported):
             h = {frozenset(subset.known): subset.h0 for subset in self.subsets}
         else:
             h = mean_entropies(self._believed, self.known)
-        return contributions(h, self.known)
+        # Both ways agree but for rounding errors, which must not change a report's bytes.
+        return {key: round(bits, 12) for key, bits in contributions(h, self.known).items()}
 
     def plot_contributions(self) -> altair.Chart:
         """The contributions as bars."""

@@ -67,14 +67,15 @@ def verdict(truth: dict[str, Any], records: int) -> dict[str, Any]:
     """The result in a headline, by what is disclosed in truth."""
     words = truth_wording.verdict_words(truth["given_away"])
     right, below = truth["certain_right"], truth["below_half_bit"]
+    more = below if below > truth["below_half_bit_without"] else 0.0
     return {
         "gives_away": words,
         "share_given_away": truth["given_away"],
         "share_given_away_unprotected": truth["given_away_unprotected"],
         "share_left": 1.0 - truth["given_away"],
         "share_left_unprotected": 1.0 - truth["given_away_unprotected"],
-        "calm": words == "little" and not right and below <= truth["below_half_bit_without"],
-        "headline": truth_wording.headline(words, right, truth["certain_wrong"], records),
+        "calm": words == "little" and not right and not more,
+        "headline": truth_wording.headline(words, right, truth["certain_wrong"], records, below=more),
         "half_bit": truth_wording.half_bit_sentence(below, truth["below_half_bit_without"]),
         "sentence": truth_wording.verdict_sentence(truth["given_away"], truth["given_away_unprotected"]),
     }
@@ -91,6 +92,7 @@ def intruder_facts(result: Assessment) -> dict[str, Any]:
         "of_subsets": result.subset_intruder,
         "line": intruder_line(result),
         "sentence": truth_wording.intruder_sentence(result.intruder, result.asked, len(choice.tried)),
+        "uses": {each.intruder: truth_wording.INTRUDERS[each.intruder] for each in choice.tried},
     }
 
 

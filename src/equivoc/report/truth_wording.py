@@ -26,21 +26,33 @@ def verdict_words(given_away: float) -> str:
     return next(words for below, words in VERDICTS if given_away < below)
 
 
-def headline(words: str, right: int, wrong: int, records: int) -> str:
+def headline(words: str, right: int, wrong: int, records: int, *, below: float = 0.0) -> str:
     """The result in one line: the average person, the people who are disclosed, and those she is wrong about.
+
+    ``below`` is the share of people whose true value surprises her by less than half a bit; 0 if it is no more than
+    without the release.
 
     >>> headline("little", 2, 1, 100)
     'On average little is disclosed, but the intruder is certain and right about 2 people (2.0%). She is certain but \
 wrong about 1 person.'
+    >>> headline("little", 0, 0, 100, below=0.04)
+    'On average little is disclosed, but the values of 4.0% of the people surprise the intruder by less than half a \
+bit. She is certain and right about nobody.'
     >>> headline("most", 0, 0, 100)
-    'On average most is disclosed, and the intruder is certain and right about nobody.'
+    'On average most is disclosed. The intruder is certain and right about nobody.'
     """
-    if right:
-        joined = "and" if words == "most" else "but"
-        whom = f"{counted(right, 'person')} ({right / records:.1%})"
+    told = f"On average {words} is disclosed"
+    joined = "and" if words == "most" else "but"
+    certain = f"certain and right about {counted(right, 'person')} ({right / records:.1%})"
+    surprised = f"the values of {below:.1%} of the people surprise"
+    if right and below:
+        told += f", {joined} the intruder is {certain}; {surprised} her by less than half a bit."
+    elif right:
+        told += f", {joined} the intruder is {certain}."
+    elif below:
+        told += f", {joined} {surprised} the intruder by less than half a bit. She is certain and right about nobody."
     else:
-        joined, whom = ("but" if words == "most" and wrong else "and"), "nobody"
-    told = f"On average {words} is disclosed, {joined} the intruder is certain and right about {whom}."
+        told += ". The intruder is certain and right about nobody."
     return f"{told} She is certain but wrong about {counted(wrong, 'person')}." if wrong else told
 
 
@@ -98,8 +110,7 @@ def intruder_sentence(used: str, asked: str, many: int) -> str:
     """How the intruder was chosen.
 
     >>> intruder_sentence("informed", "informed", 1)
-    "The figures are for the informed intruder, who was asked for; others were not tried. She uses: Bayes' rule with \
-the prior, the mechanism, its parameters, and the number of people alike on the keys."
+    'The figures are for the informed intruder, who was asked for; others were not tried.'
     """
     if used == "own":
         return "The figures are for the intruder that the technique names; others were not tried."
@@ -109,7 +120,7 @@ the prior, the mechanism, its parameters, and the number of people alike on the 
         why = "whose beliefs come closest to the truth of those tried (of about equal ones, the simplest)"
     else:
         why = "the only one that applies"
-    return f"The figures are for the {used} intruder, {why}. She uses: {INTRUDERS[used]}."
+    return f"The figures are for the {used} intruder, {why}."
 
 
 def curve_sentence(surprise: Sequence[float], belief: Sequence[float]) -> str:
@@ -148,12 +159,14 @@ those of the first release.'
     if not spread["random"]:
         return "The technique draws nothing at random, so it has one release: there is no spread over seeds."
     seeds, found, certain = spread["seeds"], spread["surprise"], spread["certain_right"]
+    many = f"{figure(certain['min'])} to {figure(certain['max'])} people"
+    if certain["min"] == certain["max"]:
+        many = counted(round(certain["min"]), "person")
     return (
         f"Over {counted(len(seeds), 'release')} (seeds {seeds[0]} to {seeds[-1]}) the mean surprise is "
         f"{bits(found['mean'])} on average (standard deviation {figure(found['sd'])}; 95% interval of the mean "
         f"{figure(found['low'])} to {figure(found['high'])}; {figure(found['min'])} to {figure(found['max'])}), and "
-        f"she is certain and right about {figure(certain['min'])} to {figure(certain['max'])} people. All other "
-        "figures are those of the first release."
+        f"she is certain and right about {many}. All other figures are those of the first release."
     )
 
 

@@ -76,6 +76,7 @@ def test_tables_picture_and_summary(plan: Path, environment: dict[str, str]) -> 
     results, summary = pd.read_csv(out / "results.csv"), pd.read_csv(out / "summary.csv")
     assert list(results.columns) == [
         "technique", "parameters", "known_size", "replicate", "h0", "area", "h0_record", "area_record",
+        "surprise", "gain", "true_hit",
     ]  # fmt: skip
     done = eq.load_study(out)
     assert done.results.to_csv(index=False) == (out / "results.csv").read_text()
@@ -93,6 +94,25 @@ def test_tables_picture_and_summary(plan: Path, environment: dict[str, str]) -> 
     assert told["cells"] == 12
     assert len(told["summary"]) == 16
     assert told["summary"][0]["h0"] == pytest.approx(summary["h0"][0])
+
+
+def test_another_intruder_than_the_plans(plan: Path, environment: dict[str, str]) -> None:
+    out = plan.parent / "out"
+    plan.write_text(plan.read_text().replace("replicates = 3", 'replicates = 1\nintruder = "register"'))
+    options = ["--intruder", "paper", "--prior", "uniform"]
+    ran = run(plan, out, environment, "--workers", "1", *options)
+    assert ran.returncode == 0, ran.stderr
+    assert "Intruder: paper; prior: uniform." in ran.stdout
+    assert "gain, 3 known" in " ".join(ran.stdout.split())
+    done = eq.load_study(out)
+    assert (done.intruder, done.prior) == ("paper", "uniform")
+    again = run(plan, out, environment, "--workers", "1")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "its prior is uniform, not marginal; its intruder is paper, not register." in again.stderr
+    for option, said in (("--prior", "flat: choose marginal or uniform"), ("--intruder", "flat: choose")):
+        wrong = run(plan, out, environment, option, "flat")
+        assert wrong.returncode == 2
+        assert wrong.stderr.startswith(f"equivoc: {option} {said}")
 
 
 def test_mistakes_end_in_a_sentence(plan: Path, environment: dict[str, str]) -> None:

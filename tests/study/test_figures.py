@@ -80,7 +80,9 @@ def query_posterior(bounds: np.ndarray):
 def test_rows_equal_a_slow_computation(
     frame: pd.DataFrame, people: eq.Microdata, technique: Technique
 ) -> None:
-    done = eq.Study(people, techniques=[technique], replicates=2, seed=3).run(progress=False)
+    """The paper's intruder, who takes all values to be equally likely without a release."""
+    as_published = {"intruder": "paper", "prior": "uniform"}
+    done = eq.Study(people, techniques=[technique], replicates=2, seed=3, **as_published).run(progress=False)
     assert len(done.frame) == 2 * 4
     for replicate in (0, 1):
         randomness = cell_randomness(3, CellKey(technique.notation, replicate))
@@ -95,14 +97,28 @@ def test_rows_equal_a_slow_computation(
             np.testing.assert_allclose(got, figures, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("technique", [eq.NoiseAddition(percent=30), eq.Unprotected()])
-def test_rows_equal_what_assess_finds(people: eq.Microdata, technique: Technique) -> None:
-    done = eq.Study(people, techniques=[technique], replicates=1, seed=4).run(progress=False)
+CASES = [
+    (eq.NoiseAddition(percent=30), {"intruder": "informed", "prior": "marginal"}),
+    (eq.NoiseAddition(percent=30), {"intruder": "paper", "prior": "uniform"}),
+    (eq.Unprotected(), {"intruder": "informed", "prior": "marginal"}),
+    (eq.Sampling(fraction=0.5), {"intruder": "strongest", "prior": "uniform"}),
+    (eq.Sampling(fraction=0.5), {"intruder": "learned", "prior": "marginal"}),
+]
+
+
+@pytest.mark.parametrize(("technique", "chosen"), CASES)
+def test_rows_equal_what_assess_finds(
+    people: eq.Microdata, technique: Technique, chosen: dict[str, str]
+) -> None:
+    done = eq.Study(people, techniques=[technique], replicates=1, seed=4, **chosen).run(progress=False)
+    assert (done.intruder, done.prior, done.true_hit_tolerance) == (chosen["intruder"], chosen["prior"], 5.0)
     release = technique.release(people, cell_randomness(4, CellKey(technique.notation, 0)))
     for size in range(4):
-        h0, area, sizes = [], [], []
+        h0, area, sizes, truth = [], [], [], []
         for subset in combinations(KEYS, size):
-            classes = eq.assess(people, release, known=list(subset)).classes
+            result = eq.assess(people, release, known=list(subset), eps=[0, 5], **chosen)
+            classes, told = result.classes, result.summary["truth"]
+            truth.append((told["surprise"][0.0], told["gain"], told["true_hit"][5.0]))
             h0 += classes["h0"].tolist()
             area += classes["area"].tolist()
             sizes += classes["size"].tolist()
@@ -111,6 +127,25 @@ def test_rows_equal_what_assess_finds(people: eq.Microdata, technique: Technique
         assert row.area == pytest.approx(np.mean(area), rel=1e-9, abs=1e-12)
         assert row.h0_record == pytest.approx(np.average(h0, weights=sizes), rel=1e-9, abs=1e-12)
         assert row.area_record == pytest.approx(np.average(area, weights=sizes), rel=1e-9, abs=1e-12)
+        assert (row.surprise, row.gain, row.true_hit) == pytest.approx(np.mean(truth, axis=0), abs=1e-9)
+
+
+def test_a_published_file_surprises_as_much_as_it_should(frame: pd.DataFrame, people: eq.Microdata) -> None:
+    """A class's own distribution is a calibrated belief: T(0) is the mean H0, and the prior's is that of everybody."""
+    done = eq.Study(people, techniques=[eq.Unprotected()], replicates=2).run(progress=False)
+    summary = done.summary().set_index("known_size")
+    assert summary["surprise"].tolist() == pytest.approx(summary["h0_record"].tolist(), abs=1e-12)
+    gains = summary.loc[0, "h0_record"] - summary["h0_record"]
+    assert summary["gain"].tolist() == pytest.approx(gains.tolist(), abs=1e-12)
+    assert (summary[["surprise_se", "gain_se", "true_hit_se"]] == 0).all(axis=None)
+    # Salaries are 10 apart, so a window of 5 holds one of them: the most frequent ones, ties shared, are guessed.
+    for size, row in summary.iterrows():
+        right = [
+            rows["salary"].value_counts().max() / len(frame)
+            for subset in combinations(KEYS, size)
+            for _, rows in (frame.groupby(list(subset)) if subset else [((), frame)])
+        ]
+        assert row["true_hit"] == pytest.approx(sum(right) / len(list(combinations(KEYS, size))), abs=1e-12)
 
 
 def test_a_class_counts_once_a_record_counts_once(people_of) -> None:

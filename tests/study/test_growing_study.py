@@ -78,7 +78,7 @@ def test_what_does_not_draw_is_released_once(
     summary = done.summary()
     drawn = summary["parameters"] == "base=30,method=random"
     assert (summary["replicates"] == 3).all()
-    for measure in ("h0", "area", "h0_record", "area_record"):
+    for measure in ("h0", "area", "h0_record", "area_record", "surprise", "gain", "true_hit"):
         assert (summary.loc[~drawn, f"{measure}_se"] == 0).all()
         once = done.frame[done.frame["replicate"] == 0].set_index(["technique", "parameters", "known_size"])
         lines = summary[~drawn].set_index(["technique", "parameters", "known_size"])

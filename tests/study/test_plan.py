@@ -35,6 +35,15 @@ def test_a_plan_may_be_short(plan: Path) -> None:
     )
     study = read_plan(plan).study()
     assert (study.replicates, study.seed, study.known_sizes) == (30, 0, (0, 1))
+    assert (study.prior, study.intruder) == ("marginal", "informed")
+
+
+def test_the_prior_and_the_intruder(plan: Path) -> None:
+    plan.write_text(f'{plan.read_text()}prior = "uniform"\nintruder = "paper"\n')
+    asked = read_plan(plan).study()
+    assert (asked.prior, asked.intruder) == ("uniform", "paper")
+    instead = read_plan(plan).study(intruder="register")
+    assert (instead.prior, instead.intruder) == ("uniform", "register")
 
 
 @pytest.mark.parametrize(
@@ -87,6 +96,9 @@ def test_a_plan_may_be_short(plan: Path) -> None:
         ("replicates = 3", "subsets = [[]]", 16, "known_sizes and subsets are both given"),
         ("seed = 11", "seed = -1", 18, "seed is -1; it must be a whole number of 0 or more"),
         ("seed = 11", "seed = true", 18, "seed is True; it must be a whole number"),
+        ("seed = 11", 'prior = "flat"', 18, "prior is 'flat'"),
+        ("seed = 11", "prior = [0.5, 0.5]", 18, "prior is [0.5, 0.5]; it must be a text"),
+        ("seed = 11", 'intruder = "weakest"', 18, "intruder is 'weakest'"),
         ("seed = 11", "sede = 11", 18, "[study] has no key 'sede': did you mean 'seed'?"),
     ],
 )

@@ -18,7 +18,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.study.fingerprint import data_fingerprint
-from equivoc.study.store import FILE, OLD_FORMAT
+from equivoc.study.store import FILE, OLD_FORMATS
 
 SALARIES = [31_337, 40_961, 77_773, 90_001]
 
@@ -128,19 +128,20 @@ def test_json_prints_no_value(tmp_path: Path, frame: pd.DataFrame, environment: 
         assert not re.search(rf"(?<![0-9.]){value}(?![0-9])", ran.stdout)
 
 
-def test_an_old_store_is_to_be_removed(study: eq.Study, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("form", "why"), OLD_FORMATS.items())
+def test_an_old_store_is_to_be_removed(study: eq.Study, tmp_path: Path, form: str, why: str) -> None:
     connection = sqlite3.connect(tmp_path / FILE)
     connection.executescript(
         "CREATE TABLE study (format TEXT, facts TEXT); CREATE TABLE seconds (x); CREATE TABLE results (x)"
     )
     with connection:
-        connection.execute("INSERT INTO study VALUES (?, '{}')", (OLD_FORMAT,))
+        connection.execute("INSERT INTO study VALUES (?, '{}')", (form,))
     connection.close()
     before = (tmp_path / FILE).read_bytes()
     for use in (lambda: study.run(tmp_path, progress=False), lambda: eq.load_study(tmp_path)):
         with pytest.raises(
             eq.InputError,
-            match=r"written by an earlier version of equivoc .*: remove it, and run the study again",
+            match=f"written by an earlier version of equivoc and {why}: remove it, and run the study again",
         ):
             use()
     assert (tmp_path / FILE).read_bytes() == before

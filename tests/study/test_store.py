@@ -33,6 +33,8 @@ def kept(people: eq.Microdata, tmp_path_factory: pytest.TempPathFactory) -> Path
     [
         ({"seed": 2}, "its seed is 1, not 2"),
         ({"known_sizes": [0, 1]}, r"its known_sizes are \[0, 1, 2, 3\], not \[0, 1\]"),
+        ({"prior": "uniform"}, "its prior is marginal, not uniform"),
+        ({"intruder": "paper"}, "its intruder is informed, not paper"),
         ({"subsets": [["age"]]}, r"its subsets are not given, not \[\['age'\]\]"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

@@ -23,3 +23,8 @@ def test_a_studys_report_holds_its_figures(tmp_path: Path) -> None:
     mean = float(done.summary().query("technique == 'unprotected' and known_size == 0")["area"].iloc[0])
     assert mean == pytest.approx(66.904509)
     assert "66.9" in page
+    assert (facts["intruder"], facts["prior"], facts["true_hit_tolerance"]) == ("informed", "marginal", 5.0)
+    labels = {column["name"]: column["label"] for column in facts["summary"]["columns"]}
+    for name in ("surprise", "gain", "true_hit"):
+        assert f'<th scope="col">{labels[name]}</th>' in page
+    assert "The intruder is the informed one" in page

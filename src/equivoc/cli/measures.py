@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equivoc.cli.kind_options import one_attribute
-from equivoc.cli.people_options import ReleaseOptions, with_options
+from equivoc.cli.people_options import ReleaseOptions, check_intruder, with_options
 from equivoc.cli.waiting import waiting
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def measures(
     from equivoc.models.measures import measure_rows
 
     one_attribute("equivoc measures", options.attributes())
-    options.check_intruder()
+    check_intruder(options.prior, options.intruder)
     chosen = options.chosen()
     with waiting("measuring"):
         people = options.read()

@@ -42,6 +42,15 @@ INTRUDERS = ("strongest", "informed", "learned", "paper", "register")
 """The choices of ``--intruder``."""
 
 
+def check_intruder(prior: str | None, intruder: str | None) -> None:
+    """InputError unless these are choices of ``--prior`` and ``--intruder``, or not given."""
+    if prior is not None and prior not in PRIORS:
+        raise InputError(f"--prior {prior}: choose {' or '.join(PRIORS)}.")
+    if intruder is not None and intruder not in INTRUDERS:
+        *most, last = INTRUDERS
+        raise InputError(f"--intruder {intruder}: choose {', '.join(most)} or {last}.")
+
+
 @dataclass(frozen=True)
 class ReleaseOptions:
     """A file of people and its release, as the options of a command describe them."""
@@ -63,7 +72,13 @@ class ReleaseOptions:
     matching: Annotated[
         str | None,
         typer.Option(
-            help="How records of --release are linked to people: exact (default), nearest, probable."
+            help="How records of --release are linked to people: exact, nearest, probable; default: as --intruder says."
+        ),
+    ] = None
+    channel: Annotated[
+        str | None,
+        typer.Option(
+            help="The technique that --release was made with, if it is known: noise-addition:percent=20."
         ),
     ] = None
     known: Annotated[
@@ -126,18 +141,12 @@ class ReleaseOptions:
                 raise InputError(
                     "--matching sets how the records of --release are linked: give --release as well."
                 )
+            if self.channel is not None:
+                raise InputError("--channel says how the file of --release was made: give --release as well.")
             return technique_from("unprotected" if self.technique is None else self.technique)
         if self.technique is not None:
             raise InputError("--technique and --release are both given: give only one of them.")
-        return ReleasedFile(self.release, matching="exact" if self.matching is None else self.matching)
-
-    def check_intruder(self) -> None:
-        """InputError unless ``--prior`` and ``--intruder`` are among their choices."""
-        if self.prior not in PRIORS:
-            raise InputError(f"--prior {self.prior}: choose {' or '.join(PRIORS)}.")
-        if self.intruder not in INTRUDERS:
-            *most, last = INTRUDERS
-            raise InputError(f"--intruder {self.intruder}: choose {', '.join(most)} or {last}.")
+        return ReleasedFile(self.release, matching=self.matching, channel=self.channel)
 
     def attributes(self) -> list[str]:
         """The names of the confidential columns."""
@@ -231,7 +240,7 @@ class AssessmentOptions(ReleaseOptions):
         """The assessment of one attribute, or of several; an error in the options is reported before a file is read."""
         from equivoc.assessment.assessment import assess
 
-        self.check_intruder()
+        check_intruder(self.prior, self.intruder)
         chosen = self.chosen()
         tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()

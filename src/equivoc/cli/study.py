@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.people_options import EscapeOption
+from equivoc.cli.people_options import EscapeOption, check_intruder
 from equivoc.cli.technique_files import technique_files
 from equivoc.csv_output import write_csv
 from equivoc.files import check_outputs
@@ -36,6 +36,16 @@ def study(
             help="auto (a bar on a terminal, otherwise nothing), bar, plain (lines for logs) or none."
         ),
     ] = "auto",
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of the plan's: marginal or uniform, what is publicly known of the values."
+        ),
+    ] = None,
+    intruder: Annotated[
+        str | None,
+        typer.Option(help="Instead of the plan's: informed, paper, register, learned or strongest."),
+    ] = None,
     escape: EscapeOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -54,6 +64,7 @@ def study(
     from equivoc.study.study import StudyInterrupted
 
     checked_kind(progress)
+    check_intruder(prior, intruder)
     try:
         read = read_plan(plan)
         inputs = [plan, plan.parent / read.data["path"], *read.hierarchies().values()]
@@ -62,12 +73,16 @@ def study(
         outputs = [out / name for name in (*FILES, STORE)]
         check_outputs(outputs, inputs=inputs, folder=out)
         check_drawing()
-        done = read.study().run(out, workers=workers or cores(), progress=progress)
+        done = read.study(prior=prior, intruder=intruder).run(
+            out, workers=workers or cores(), progress=progress
+        )
         check_outputs(outputs, inputs=inputs, folder=out)
         written = _write(done, out, escape=escape)
     except KeyboardInterrupt as stopped:
         told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
-        again = shlex.join(["equivoc", "study", str(plan), "--out", str(out)])
+        chosen = {"--prior": prior, "--intruder": intruder}
+        options = [word for option, given in chosen.items() if given for word in (option, given)]
+        again = shlex.join(["equivoc", "study", str(plan), "--out", str(out), *options])
         print(f"equivoc: {told} To continue: {again}", file=sys.stderr)
         raise typer.Exit(130) from None
     if as_json:
@@ -116,12 +131,16 @@ def _print(done: StudyResult, written: dict[str, Path]) -> None:
     )
     summary = done.summary()
     sizes = sorted({summary["known_size"].min(), summary["known_size"].max()})
-    terminal.say(f"Means over classes; less is riskier. H0 in bits, A in bits × {done.area_unit}.")
-    columns = [f"{measure}, {size} known" for measure in ("H0", "A") for size in sizes]
+    terminal.say(f"Intruder: {done.intruder}; prior: {done.prior}.")
+    terminal.say(
+        f"H0 (bits) and A (bits × {done.area_unit}): means over classes, less is riskier. Gain (bits of truth per "
+        "person): more is riskier."
+    )
+    columns = [f"{measure}, {size} known" for measure in ("H0", "A", "gain") for size in sizes]
     rows = []
     for (technique, parameters), of_technique in summary.groupby(["technique", "parameters"], sort=False):
         by_size = of_technique.set_index("known_size")
-        means = [by_size.loc[size, measure] for measure in ("h0", "area") for size in sizes]
+        means = [by_size.loc[size, measure] for measure in ("h0", "area", "gain") for size in sizes]
         rows.append((technique, parameters, *map(figure, means)))
     terminal.show("", ("technique", "parameters", *columns), rows, left=2)
     for path in written.values():

@@ -141,7 +141,7 @@ class Curves:
         one = one_tolerance("eps", eps)
         rows, row_of = self._rows, self._distinct[self._of]
         order = np.argsort(row_of, kind="stable")
-        out = np.empty(len(truths))
+        out, longest = np.empty(len(truths)), rows.longest
 
         def work(part: slice) -> None:
             right_shares(
@@ -151,14 +151,14 @@ class Curves:
                 row_of,
                 order[part],
                 self.values,
-                rows.longest,
+                longest,
                 one,
                 truths,
                 bounds,
                 out,
             )
 
-        over_pieces(work, len(order), piece=self._piece)
+        over_pieces(work, len(order), piece=_piece(len(order)))
         return out
 
     def surprises(self, eps: float, truths: Floats, bounds: Ints) -> Floats:
@@ -184,7 +184,7 @@ class Curves:
             row = weights, rows.positions, rows.bounds, rows.totals
             surprises(*row, row_of, order[part], self.values, one, places, bounds, out)
 
-        over_pieces(work, len(order), piece=self._piece)
+        over_pieces(work, len(order), piece=_piece(len(order)))
         many = np.flatnonzero(
             np.isnan(out[np.minimum(bounds[:-1], max(len(out) - 1, 0))]) & (np.diff(bounds) > 0)
         )
@@ -205,8 +205,8 @@ class Curves:
 
     @property
     def _piece(self) -> int:
-        """Rows per thread and call: small enough that all cores have work."""
-        return max(1, min(PIECE, len(self._distinct) // 8))
+        """Distinct rows per thread and call."""
+        return _piece(len(self._distinct))
 
     @cached_property
     def _lanes(self) -> bool:
@@ -300,3 +300,8 @@ def curves(values: ArrayLike, matrix: Any, *, counts: bool = False, tolerance: f
     grid, rows = read_grid_and_rows(values, matrix, counts=counts)
     distinct, of = distinct_rows(rows)
     return Curves(grid, gap, rows, distinct, of)
+
+
+def _piece(rows: int) -> int:
+    """Rows per thread and call: small enough that all cores have work."""
+    return max(1, min(PIECE, rows // 8))

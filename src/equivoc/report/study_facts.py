@@ -32,6 +32,9 @@ COLUMNS = {
     "area": "area, per class",
     "h0_record": "H0, bits, per person",
     "area_record": "area, per person",
+    "surprise": "surprise, bits, per person",
+    "gain": "gain, bits, per person",
+    "true_hit": "true hits, share of people",
 }
 """Names of the table's columns on the page; others keep their names."""
 
@@ -56,6 +59,9 @@ def study_facts(
             "replicates": frame["replicate"].nunique(),
             "known_sizes": sorted(set(frame["known_size"].tolist())),
             "unit": unit,
+            "intruder": getattr(result, "intruder", None),
+            "prior": getattr(result, "prior", None),
+            "true_hit_tolerance": getattr(result, "true_hit_tolerance", None),
             "summary": {
                 "columns": [{"name": str(c), "label": COLUMNS.get(str(c), str(c))} for c in summary.columns],
                 "rows": [list(row) for row in summary.itertuples(index=False, name=None)],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
@@ -13,11 +12,11 @@ from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.mixing import mixed_blocks
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import prior_probabilities
 from equivoc.measure.parallel import on_one_core
 from equivoc.study.knowledge import Knowledge
+from equivoc.study.measured_together import measure_together
 from equivoc.techniques.technique import Technique
 
 Floats = NDArray[np.float64]
@@ -38,9 +37,9 @@ class CellKey(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Averages over all classes of all subsets with so many known keys. Bits, and bits × the value's unit.
+    """Averages over all classes, or people, of all subsets with so many known keys. Bits, and bits × the value's unit.
 
-    Smaller is riskier.
+    Smaller is riskier, but for ``gain`` and ``true_hit``: there more is.
     """
 
     known_size: int
@@ -50,6 +49,12 @@ class Figures(NamedTuple):
     h0_record: float
     """Mean H0 over people: each class is weighted by its size."""
     area_record: float
+    surprise: float
+    """T(0): mean bits per person by which the true value surprises the intruder, the prior mixed in for each subset."""
+    gain: float
+    """The prior's surprise less hers, in bits per person; never negative."""
+    true_hit: float
+    """The share of people for whom her best guess is right, at the tolerance of `true_hit_tolerance`."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +92,26 @@ def cell_randomness(seed: int, key: CellKey) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence([seed, *words.tolist(), key.replicate]))
 
 
+def true_hit_tolerance(people: Microdata) -> float:
+    """The ε of `Figures.true_hit`: the first default tolerance of an assessment above 0; 0 if there is none.
+
+    >>> import pandas as pd
+    >>> true_hit_tolerance(Microdata(pd.DataFrame({"pay": [50, 107]}), confidential="pay"))
+    5.0
+    """
+    return next((eps for eps in people.attribute.geometry.default_tolerances() if eps > 0), 0.0)
+
+
 def measure_cell(setting: Setting, key: CellKey) -> CellResult:
-    """Make the cell's release and average H0 and A over the classes of every subset of known keys."""
+    """Make the cell's release and average its figures over the classes of every subset of known keys."""
     begin = perf_counter()
     technique = setting.techniques[key.technique]
-    sums = {size: _Sums() for size in setting.knowledge.sizes}
     with on_one_core():
         try:
             release = technique.release(setting.people, cell_randomness(setting.seed, key))
             prior = prior_probabilities(setting.prior, setting.people)
+            eps = true_hit_tolerance(setting.people)
+            sums = {size: _Sums(prior, eps) for size in setting.knowledge.sizes}
             for found in setting.knowledge.posteriors(release, prior=prior, intruder=setting.intruder):
                 sums[len(found.known)].add(found)
             figures = tuple(of_size.figures(size) for size, of_size in sums.items())
@@ -110,16 +126,22 @@ def measure_cell(setting: Setting, key: CellKey) -> CellResult:
 
 
 class _Sums:
-    """Running sums of H0 and A over the classes of one number of known keys."""
+    """Running sums of all figures over the classes, or people, of one number of known keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, prior: Floats, eps: float) -> None:
+        self._prior, self._eps = prior, eps
         self._waiting: list[Posteriors] = []
         self._weight = np.zeros(2)
         self._h0 = np.zeros(2)
         self._area = np.zeros(2)
+        self._subsets = 0
+        self._surprise = np.zeros(2)
+        self._right = 0.0
 
     def add(self, found: Posteriors) -> None:
         """Add these posteriors; they are measured once there are enough for an efficient call."""
+        if self._waiting and found.channel is not self._waiting[0].channel:
+            self._measure()  # intruders who learn, or of another strength, have a channel of their own
         self._waiting.append(found)
         if sum(len(waiting) for waiting in self._waiting) >= CLASSES_TOGETHER:
             self._measure()
@@ -127,29 +149,34 @@ class _Sums:
     def figures(self, size: int) -> Figures:
         """The averages."""
         self._measure()
-        h0, area = self._h0 / self._weight, self._area / self._weight
-        return Figures(size, float(h0[0]), float(area[0]), float(h0[1]), float(area[1]))
+        (h0, h0_record), (area, area_record) = (
+            (each / self._weight).tolist() for each in (self._h0, self._area)
+        )
+        surprise, without = (self._surprise / self._subsets).tolist()
+        return Figures(
+            size,
+            h0,
+            area,
+            h0_record,
+            area_record,
+            surprise=surprise,
+            gain=max(0.0, without - surprise),
+            true_hit=float(self._right / self._weight[1]),
+        )
 
     def _measure(self) -> None:
         if not self._waiting:
             return
-        sizes = np.concatenate([waiting.sizes for waiting in self._waiting])
-        h0, area = measure_together(self._waiting)
+        found = measure_together(self._waiting, self._eps)
         self._waiting.clear()
         # Sums of products, not dot products: the last bits of a dot product depend on the number of BLAS threads.
+        sizes, h0, area = found.sizes, found.h0, found.area
         self._weight += (len(sizes), sizes.sum())
         self._h0 += (h0.sum(), (h0 * sizes).sum())
         self._area += (area.sum(), (area * sizes).sum())
-
-
-def measure_together(posteriors: Sequence[Posteriors]) -> tuple[Floats, Floats]:
-    """H0 and A of all classes of one release's posteriors. Classes with the same linkage are computed once.
-
-    Areas of classes with many values are estimated, as in an assessment.
-    """
-    first = posteriors[0]
-    h0, area = np.empty(sum(map(len, posteriors))), np.empty(sum(map(len, posteriors)))
-    for block in mixed_blocks([found.link for found in posteriors], first.channel):
-        measured = first.attribute.geometry.curves(block.probabilities, tolerance=None)
-        h0[block.classes], area[block.classes] = measured.h0[block.of], measured.area[block.of]
-    return h0, area
+        for surprises in found.surprises(
+            self._prior
+        ):  # every subset has the same people, so each counts once
+            self._surprise += surprises
+            self._subsets += 1
+        self._right += float((found.right * found.people).sum())

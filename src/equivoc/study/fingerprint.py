@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from equivoc.arguments import is_whole
+from equivoc.arguments import is_number, is_whole
 from equivoc.attributes.geometry import Nested
 from equivoc.data.microdata import Microdata
-from equivoc.study.cell import MOST_CELLS
+from equivoc.study.cell import MOST_CELLS, true_hit_tolerance
 from equivoc.techniques.technique import Technique
 from equivoc.version import __version__
 
@@ -26,7 +26,10 @@ def study_facts(
     prior: str,
     intruder: str,
 ) -> Facts:
-    """The study as plain data that may be printed: no value of the data, and nothing computed from it."""
+    """The study as plain data that may be printed: no value of the data.
+
+    Computed from it is only the tolerance of true hits: 1, 2 or 5 times a power of ten.
+    """
     return {
         "equivoc": __version__,
         "data": {
@@ -42,6 +45,7 @@ def study_facts(
         "seed": seed,
         "prior": prior,
         "intruder": intruder,
+        "true_hit_tolerance": true_hit_tolerance(people),
     }
 
 
@@ -129,6 +133,7 @@ def are_facts(found: Any) -> bool:
         and len(found["techniques"]) * found["replicates"] <= MOST_CELLS
         and _is_count(found.get("seed"))
         and _are_texts([found.get("prior"), found.get("intruder")])
+        and is_number(found.get("true_hit_tolerance"))
     )
 
 

@@ -19,6 +19,8 @@ fraction = [0.05, 0.1]       # lists form a grid: every combination is a separat
 known_sizes = [0, 1, 2]      # or subsets = [[], ["age"]]; default: 0 … all keys
 replicates = 30
 seed = 0
+prior = "marginal"           # or "uniform"
+intruder = "informed"        # or paper, register, learned, strongest
 """
 
 from __future__ import annotations
@@ -60,10 +62,12 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "subsets": (list, "a list of lists of keys"),
     "replicates": (int, "a whole number"),
     "seed": (int, "a whole number"),
+    "prior": (str, "a text"),
+    "intruder": (str, "a text"),
 }
 ABOUT_KINDS = ("round_to", "domain", "hierarchy", "ordered", "categories")
 DATA = ("path", "confidential", "keys", "drop_missing", *ABOUT_KINDS)
-STUDY = ("known_sizes", "subsets", "replicates", "seed")
+STUDY = ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder")
 SAID_OF_DATA = {
     "hierarchy": ("hierarchy",),
     "ordered": ("ordered", "levels"),
@@ -94,10 +98,12 @@ class Plan:
     data: dict[str, Any]
     techniques: tuple[Technique, ...]
     design: dict[str, Any]
-    """Those of known_sizes, subsets, replicates and seed that are given."""
+    """Those of known_sizes, subsets, replicates, seed, prior and intruder that are given."""
 
-    def study(self) -> Study:
-        """Read the people and create the study."""
+    def study(self, *, prior: str | None = None, intruder: str | None = None) -> Study:
+        """Read the people and create the study; ``prior`` and ``intruder`` replace those of the plan."""
+        instead = {"prior": prior, "intruder": intruder}
+        design = self.design | {name: given for name, given in instead.items() if given is not None}
         with self._at("data", SAID_OF_DATA):
             people = Microdata(
                 self.path.parent / self.data["path"],
@@ -106,7 +112,7 @@ class Plan:
                 drop_missing=self.data.get("drop_missing", False),
             )
         with self._at("study", {key: (key,) for key in STUDY}):
-            return Study(people, techniques=self.techniques, **self.design)
+            return Study(people, techniques=self.techniques, **design)
 
     def hierarchies(self) -> dict[str, Path]:
         """The file of each attribute's hierarchy."""

@@ -28,11 +28,13 @@ class StudyResult(Reported):
     """The results of a finished or unfinished study.
 
     ``h0`` and ``h0_record`` are in bits, ``area`` and ``area_record`` in bits × the confidential attribute's unit; less
-    is riskier. The first of each pair is averaged over classes (as in the paper), the second over people.
+    is riskier. The first of each pair is averaged over classes (as in the paper), the second over people. ``surprise``
+    and ``gain`` are in bits per person, compared with the true values, and ``true_hit`` is the share of people for whom
+    the best guess is right (within half of ``true_hit_tolerance``): less surprise, more gain and more hits are riskier.
     """
 
     made_of: Facts = field(repr=False)
-    """The study's description: data, techniques, knowledge, replicates, seed, version."""
+    """The study's description: data, techniques, knowledge, replicates, seed, prior, intruder, version."""
     cells: Sequence[CellResult] = field(repr=False)
     folder: Path | None = None
     """The folder of the store; None if results were kept in memory."""
@@ -41,6 +43,21 @@ class StudyResult(Reported):
     def seed(self) -> int:
         """The seed of all releases."""
         return int(self.made_of["seed"])
+
+    @property
+    def intruder(self) -> str:
+        """The intruder whose posteriors are measured."""
+        return str(self.made_of["intruder"])
+
+    @property
+    def prior(self) -> str:
+        """What is publicly known without the release: marginal or uniform."""
+        return str(self.made_of["prior"])
+
+    @property
+    def true_hit_tolerance(self) -> float:
+        """The ε of ``true_hit``, in the confidential attribute's unit, or levels of its hierarchy."""
+        return float(self.made_of["true_hit_tolerance"])
 
     @property
     def area_unit(self) -> str:
@@ -62,7 +79,7 @@ class StudyResult(Reported):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """A pandas frame: technique, parameters, known_size, replicate, h0, area, h0_record, area_record, seconds.
+        """A pandas frame: technique, parameters, known_size, replicate, the figures, seconds.
 
         Techniques are in the study's order. The same study gives the same bytes in all columns but ``seconds``, the
         time taken: one release is used for all numbers of known keys, and its time is divided equally among its rows.

@@ -28,8 +28,12 @@ from equivoc.study.fingerprint import (
 from equivoc.study.folder_lock import only_here
 
 FILE = "study.sqlite"
-FORMAT = "equivoc study 2"
-OLD_FORMAT = "equivoc study 1"
+FORMAT = "equivoc study 3"
+OLD_FORMATS = {
+    "equivoc study 1": "contains confidential values",
+    "equivoc study 2": "has no surprise, gain and true hits",
+}
+"""Formats of earlier versions, and why they cannot be used."""
 SECONDS_TO_WAIT = 10
 SALT_BYTES = 32
 
@@ -39,11 +43,11 @@ CREATE TABLE study (format TEXT NOT NULL, salt BLOB NOT NULL, data TEXT NOT NULL
 CREATE TABLE seconds (technique TEXT, content TEXT, replicate INTEGER, seconds REAL,
     PRIMARY KEY (technique, content, replicate));
 CREATE TABLE results (technique TEXT, content TEXT, replicate INTEGER, known_size INTEGER,
-    h0 REAL, area REAL, h0_record REAL, area_record REAL,
+    h0 REAL, area REAL, h0_record REAL, area_record REAL, surprise REAL, gain REAL, true_hit REAL,
     PRIMARY KEY (technique, content, replicate, known_size));
 """
-_CELLS = """
-SELECT technique, replicate, seconds, content, known_size, h0, area, h0_record, area_record
+_CELLS = f"""
+SELECT technique, replicate, seconds, content, {", ".join(Figures._fields)}
 FROM results JOIN seconds USING (technique, content, replicate)
 WHERE replicate < ? ORDER BY technique, content, replicate, known_size
 """
@@ -78,7 +82,8 @@ class Store:
         with _said(self.folder), self._connection as transaction:
             transaction.execute("INSERT OR REPLACE INTO seconds VALUES (?, ?, ?, ?)", (*key, cell.seconds))
             rows = [(*key, *figures) for figures in cell.figures]
-            transaction.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            places = ", ".join("?" * len(rows[0]))
+            transaction.executemany(f"INSERT OR REPLACE INTO results VALUES ({places})", rows)
 
     def cells(self) -> list[CellResult]:
         """All finished cells of the study, without those of other techniques and further replicates."""
@@ -208,9 +213,9 @@ def _read(folder: Path, connection: sqlite3.Connection) -> tuple[bytes, str, Fac
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         ours = {"study", "seconds", "results"} <= tables
         kind = connection.execute("SELECT format FROM study").fetchone() if ours else None
-        if kind is not None and kind[0] == OLD_FORMAT:
+        if kind is not None and kind[0] in OLD_FORMATS:
             raise InputError(
-                f"{folder / FILE} was written by an earlier version of equivoc and contains confidential values: "
+                f"{folder / FILE} was written by an earlier version of equivoc and {OLD_FORMATS[kind[0]]}: "
                 "remove it, and run the study again."
             )
         if kind is None or kind[0] != FORMAT:

@@ -32,6 +32,14 @@ def test_no_trust_of_a_fine_grid_leaves_less_surprise(cells):
     assert found.prior_surprise == pytest.approx(float(people @ -np.log2(prior) / people.sum()))
 
 
+def test_a_value_that_the_prior_all_but_rules_out():
+    """One of two people has such a value and is believed to; the other's is ruled out: t/2 trust of each."""
+    found = hold_against_truth([1.0, 0.0], [1e-12, 0.5], [1, 1], np.ones(2))
+    assert found.trust == pytest.approx(0.5, abs=1e-9)
+    rare = hold_against_truth([1.0, 0.0], [1e-12, 0.5], [1, 9_999], np.ones(2))
+    assert rare.trust == pytest.approx(1e-4, rel=1e-6)
+
+
 def test_the_ends():
     one = np.ones(3)
     assert best_trust(np.full(3, 0.9), np.full(3, 0.1), one) == 1.0

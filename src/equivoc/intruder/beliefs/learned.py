@@ -125,6 +125,9 @@ def learn(
             "Learning needs records × keys, a symbol per record, symbols × values and a prior per value."
         )
     records, last = len(shown), len(table)
+    # Sorted, so that neither folds nor forests depend on the order of the rows.
+    order = np.lexsort([shown, *codes.T])
+    codes, shown, place = codes[order], shown[order], np.argsort(order)
     fold = np.random.default_rng(seed).permutation(records) % FOLDS
     wanted = (
         np.empty((0, codes.shape[1]), dtype=np.int64)
@@ -149,9 +152,9 @@ def learn(
     return replace(
         found,
         posteriors=groups.refined(found.posteriors, symbol_of_row),
-        row_of=found.row_of[:records],
-        symbols=shown[:records],
-        fold=fold[:records],
+        row_of=found.row_of[:records][place],
+        symbols=shown[:records][place],
+        fold=fold[:records][place],
         target_evidence=np.einsum("ftd,sd->fts", found.posteriors[rows], groups.likelihood[:last]),
     )
 

@@ -86,7 +86,9 @@ def best_trust(p: Floats, prior: Floats, people: Floats) -> float:
         """The derivative of the sum of log likelihoods, which falls with trust, and its own derivative."""
         with np.errstate(divide="ignore"):
             each = ratio / (1.0 + trust * ratio)
-        return float(weight @ each), -float(weight @ each**2)
+        # Sums of products, not dot products: the last bits of a dot product depend on the number of BLAS threads.
+        weighed = weight * each
+        return float(weighed.sum()), -float((weighed * each).sum())
 
     if not len(ratio) or slope(1.0)[0] >= 0:
         return 1.0
@@ -102,6 +104,12 @@ def best_trust(p: Floats, prior: Floats, people: Floats) -> float:
             return better
         trust = better
     return trust
+
+
+def mean_surprise(p: Floats, prior: Floats, people: Floats, trust: float) -> float:
+    """T(0) over cells with this trust, in bits per person; with trust 0 it is the prior's."""
+    each = np.log2(prior + trust * (p - prior))
+    return float(-(people * each).sum() / people.sum())
 
 
 def scored(p: Floats, prior: Floats, people: Floats, h0: Floats, trust: Floats, overall: float) -> Truth:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equivoc.errors import InputError
 from equivoc.intruder.files.fixed_matching import MOST_KEYS, FixedMatching
-from equivoc.intruder.files.unknown_mechanism import FITS, FITS_WITH_N, MOST_PAIRS, NEAR, UnknownMechanism
+from equivoc.intruder.files.unknown_mechanism import FITS, FITS_WITH_N, MOST_PAIRS, UnknownMechanism
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
 from equivoc.intruder.strengths.register import MOST_PEOPLE
@@ -172,7 +172,7 @@ class FileRelease(Release):
         """With the better of the two results of EM; the informed posteriors where a register is of no use."""
         if not classes.known or self._unknown.too_large(classes):
             return self._methods(classes, prior).used.posteriors
-        near = choose(list(NEAR), partial(self._by, classes=classes, prior=prior), prior, {}).used
+        near = choose(self._unknown.near, partial(self._by, classes=classes, prior=prior), prior, {}).used
         try:
             linkage = self._unknown.with_register(near.intruder, classes)
         except InputError:  # weights too small to be scaled

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.beliefs.informed_linkage import informed_linkage
-from equivoc.intruder.beliefs.matching import STARTS, match_tables
+from equivoc.intruder.beliefs.matching import match_tables
 from equivoc.intruder.beliefs.register import register_linkage
 from equivoc.intruder.files.level_tables import level_bins, level_chances
 from equivoc.intruder.files.released_symbols import Symbols
@@ -34,7 +34,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FITS = "fits"
 FITS_WITH_N = "fits, with N"
-NEAR = {f"near, {start:g}": start for start in STARTS}
+SAME = 0.01
+"""If no probability of the two results of EM differs by more than this, one of them is tried."""
 MOST_PAIRS = 2**26
 """The most pairs of a class and a distinct released record, cells of the linkage, or cells of a key's table."""
 
@@ -52,7 +53,12 @@ class UnknownMechanism:
 
     def methods(self, classes: Classes) -> tuple[str, ...]:
         """The methods to try, the simplest first; which ones depends only on the size of the files."""
-        return (FITS,) if self.too_large(classes) else (FITS, FITS_WITH_N, *NEAR)
+        return (FITS,) if self.too_large(classes) else (FITS, FITS_WITH_N, *self.near)
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """The methods by distance, the likelier first: two, or one if EM finds the same from both starts."""
+        return tuple(self._by_distance)
 
     def too_large(self, classes: Classes) -> bool:
         """True if comparing every class with every record takes too much time or memory."""
@@ -67,12 +73,12 @@ class UnknownMechanism:
             return informed_linkage(
                 classes.key_codes, classes.sizes, self._by_chances, known=columns, may_fit_nothing=True
             ).linkage
-        return linkage(self._own_codes(classes), self._by_distance[NEAR[method]], known=columns)
+        return linkage(self._own_codes(classes), self._by_distance[method], known=columns)
 
     def with_register(self, method: str, classes: Classes) -> Any:
         """Classes × groups: the weights by distance, scaled such that each record and each person counts once."""
         columns = [list(self.keys).index(name) for name in classes.known]
-        released = self._by_distance[NEAR[method]]
+        released = self._by_distance[method]
         return register_linkage(classes.key_codes, classes.sizes, released, known=columns).linkage
 
     def _distinct(self, known: tuple[str, ...]) -> int:
@@ -119,8 +125,8 @@ class UnknownMechanism:
         return CodedFile(self._codes, chances, self.groups, self.width)
 
     @cached_property
-    def _by_distance(self) -> dict[float, CodedFile]:
-        """By start of EM: the file with the weight of each level given a symbol, and of a category unknown to it."""
+    def _by_distance(self) -> dict[str, CodedFile]:
+        """By method: the file with the weight of each level given a symbol, and of a category unknown to it."""
         everybody = self.people.classes(self.people.keys)
         found = match_tables(
             everybody.key_codes,
@@ -128,12 +134,14 @@ class UnknownMechanism:
             self._codes,
             [level_bins(key) for key in self.keys.values()],
         )
+        first, *others = found
+        different = [first, *(each for each in others if np.abs(each.m - first.m).max(initial=0.0) > SAME)]
         return {
-            each.start: CodedFile(
+            f"near, {each.start:g}": CodedFile(
                 self._codes,
                 [np.vstack([table, table.min(axis=0)]) for table in each.weights],
                 self.groups,
                 self.width,
             )
-            for each in found
+            for each in different
         }

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
+from equivoc.report import truth_facts
 from tests.report.markup import Markup
 from tests.report.plain_computation import Sample
 
@@ -103,11 +104,18 @@ def test_the_curve_of_the_surprise_stands_beside_that_of_the_uncertainty(
         assert f"below H at {below} of 5 tolerances" in told["sentence"]
 
 
-def test_many_tolerances_have_few_surprises() -> None:
+def test_where_it_would_take_long_the_surprise_is_at_fewer_tolerances(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"k": rng.integers(0, 3, 60), "pay": np.cumsum(rng.random(60)).round(3)})
     result = eq.assess(eq.Microdata(frame, confidential="pay", keys=["k"]), eq.Unprotected(), known=["k"])
+    assert result.facts()["curve"]["truth"]["eps"] == result.facts()["curve"]["eps"]
+    monkeypatch.setattr(truth_facts, "MOST_ENTRIES", 1)
     curve = result.facts()["curve"]
+    page = Markup(result.report(tmp_path / "r.html").read_text(encoding="utf-8"))
+    charts = [json.loads(data) for a, data in page.scripts if a.get("data-chart") == "curve"]
+    assert charts[0]["layer"][1]["mark"]["type"] == "point"
     assert len(curve["truth"]["eps"]) == len(curve["truth"]["bits"]) == 25
     assert (curve["truth"]["eps"][0], curve["truth"]["eps"][-1]) == (curve["eps"][0], curve["eps"][-1])
     assert set(curve["truth"]["eps"]) <= set(curve["eps"])

@@ -61,13 +61,13 @@ def curve_figure(facts: dict[str, Any]) -> Chart:
     believed = (
         alt.Chart({"values": rows}).mark_line(interpolate="step-after", strokeWidth=2.5).encode(**encoded)
     )
-    points = alt.OverlayMarkDef(size=30)
-    # Straight lines between its tolerances: T is computed at fewer of them, and steps would be misplaced.
-    true = (
-        alt.Chart({"values": _surprises(curve, "eps", curve["truth"]["eps"])})
-        .mark_line(strokeWidth=2, point=points)
-        .encode(**encoded)
+    chart = alt.Chart({"values": _surprises(curve, "eps", curve["truth"]["eps"])})
+    # At fewer tolerances than H, points only: lines between them would cut the corners of the steps.
+    every = curve["truth"]["every_tolerance"]
+    drawn = (
+        chart.mark_line(interpolate="step-after", strokeWidth=2) if every else chart.mark_point(filled=True)
     )
+    true = drawn.encode(**encoded)
     return alt.layer(believed, true).properties(width=WIDTH, height=300)
 
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
 
 Floats = NDArray[np.float64]
-MOST_SURPRISES = 25
-"""At how many tolerances T(ε) is computed, at most."""
+FEW_SURPRISES = 25
+"""At how many tolerances T(ε) is computed if it takes long, at most."""
+MOST_ENTRIES = 2**22
+"""The most classes × values × tolerances for which it is computed at every tolerance of H(ε): about a second."""
 SPREAD_ROWS = (
     ("surprise", "Surprise, bits", "lower is riskier"),
     ("gain", "Gain, bits", "higher is riskier"),
@@ -104,10 +106,13 @@ def intruder_line(result: Assessment) -> str:
 
 def surprise_facts(result: Assessment, eps: Floats, belief: Floats) -> dict[str, Any]:
     """T(ε) at some of the tolerances at which H(ε) is ``belief``."""
-    places = np.unique(np.linspace(0, len(eps) - 1, min(len(eps), MOST_SURPRISES)).round().astype(np.int64))
+    cost = len(result.posteriors) * len(result.people.attribute) * len(eps)
+    many = len(eps) if cost <= MOST_ENTRIES else min(len(eps), FEW_SURPRISES)
+    places = np.unique(np.linspace(0, len(eps) - 1, many).round().astype(np.int64))
     found = result.surprise_curve(eps[places])
     return {
         "eps": found.eps,
+        "every_tolerance": len(places) == len(eps),
         "bits": found.surprise,
         "drawn": found.drawn,
         "sentence": truth_wording.curve_sentence(found.surprise.tolist(), belief[places].tolist()),

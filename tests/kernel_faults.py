@@ -298,4 +298,22 @@ FAULTS = [
         "if c > begin:",
         "tests/intruder/beliefs/test_informed_linkage.py",
     ),
+    _intruder(
+        "informed: all levels of a changed key are equally likely beforehand",
+        "joint = key.likelihood * levels",
+        "joint = key.likelihood * (levels > 0)",
+        "tests/intruder/strengths/test_by_enumeration.py",
+    ),
+    _intruder(
+        "informed: the prior is not used",
+        "return channel.with_prior(prior)",
+        "return channel",
+        "tests/intruder/strengths/test_by_enumeration.py",
+    ),
+    _intruder(
+        "informed linkage: records alike with one symbol count once",
+        "gathered[symbols[j]] += share * counts[j]",
+        "gathered[symbols[j]] += share",
+        "tests/intruder/beliefs/test_informed_linkage.py",
+    ),
 ]

@@ -115,9 +115,10 @@ def test_nearest_reaches_people_beyond_the_original() -> None:
     post = release.of_others(others.classes(["age"]), FLAT, "paper")
     ages = [others.levels("age")[code] for code in post.classes.key_codes[:, 0]]
     believed = dict(zip(ages, post.probabilities.tolist(), strict=True))
-    # 70 is nearest to 40. 25 is in [20,30), though nobody in the original is that old, and at the record 25.
+    # 70 is nearest to 40. 25 is in [20,30), though nobody in the original is that old, and at the record 25; the
+    # range has three of the original's ages, so its records count a third.
     assert believed[70] == [0, 0, 0, 1]
-    assert believed[25] == pytest.approx([1 / 3, 2 / 3, 0, 0])
+    assert believed[25] == pytest.approx([1 / 5, 4 / 5, 0, 0])
 
 
 def test_synthetic_data_that_copy_people_are_told_from_those_that_do_not() -> None:

@@ -56,3 +56,22 @@ def test_a_store_notices_other_content(
     assert changed.cells != before.cells
     again = study(frame).run(store, progress=False)  # its cells are still there
     assert again.cells[0].seconds == before.cells[0].seconds
+
+
+def test_a_plan_states_the_channel(plan: Path) -> None:
+    people = read_plan(plan).study().people
+    noise = eq.NoiseAddition(percent=20)
+    noise.release(people, 3).table.to_csv(plan.parent / "noisy.csv", index=False)
+    head, _, tail = plan.read_text().partition("[[technique]]")
+    table = (
+        '[[technique]]\nname = "released-file"\ntable = "noisy.csv"\nchannel = "noise-addition:percent=20"\n'
+    )
+    plan.write_text(head + table + "[study]" + tail.partition("[study]")[2].replace("= 3", "= 1"))
+    study = read_plan(plan).study()
+    assert [t.channel for t in study.techniques] == [noise]
+    same = eq.Study(
+        people, techniques=[eq.ReleasedFile(plan.parent / "noisy.csv", channel=noise)], replicates=1
+    )
+    assert study.run(progress=False).summary()["h0"].tolist() == pytest.approx(
+        same.run(progress=False).summary()["h0"].tolist()
+    )

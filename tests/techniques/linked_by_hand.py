@@ -91,6 +91,14 @@ def fits(
     return weight
 
 
+def share(record: dict[str, Any], known: list[str], levels: dict[str, list[Any]]) -> Fraction:
+    """Π 1/|s|, |s| counting levels of the original; 1 for a symbol without any."""
+    weight = Fraction(1)
+    for name in known:
+        weight /= max(len(held(name, record) & set(levels[name])), 1)
+    return weight
+
+
 def distance(
     value: tuple[Any, ...], record: dict[str, Any], known: list[str], levels: dict[str, list[Any]]
 ) -> Fraction:
@@ -136,7 +144,10 @@ def nearest(
     pays: list[int],
 ) -> list[float]:
     away = [distance(value, record, known, levels) for record in released]
-    return normalised([Fraction(d == min(away)) for d in away], released, pays)
+    weights = [
+        share(record, known, levels) * (d == min(away)) for d, record in zip(away, released, strict=True)
+    ]
+    return normalised(weights, released, pays)
 
 
 def probable(
@@ -148,7 +159,8 @@ def probable(
     pays: list[int],
 ) -> list[float]:
     weights = [
-        prod(
+        float(share(record, known, LEVELS))
+        * prod(
             m[name] / u[name] if v in held(name, record) else (1 - m[name]) / (1 - u[name])
             for name, v in zip(known, value, strict=True)
         )

@@ -28,7 +28,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import LEAST, Prior, prior_probabilities
 from equivoc.intruder.release import Release
-from equivoc.intruder.strengths.strongest import INTRUDERS, Choice
+from equivoc.intruder.strengths.strongest import INTRUDERS, Choice, against_truth
 from equivoc.measure.input.arguments import check_relative_gap, tolerances
 from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_KEYS_FOR_CONTRIBUTIONS = 6
 """With more known keys than this, the summary has no contributions; use `contributions`."""
+GATE_BELOW = 0.99
+"""With less trust than this, the intruder may be wrong about many people: trust is then estimated for each person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +215,9 @@ class Assessment(Reported):
     @cached_property
     def truth(self) -> TruthFigures:
         """Her beliefs compared with the people's true values."""
-        return truth_beside_belief(self.posteriors, self.figures, self.eps, self._mixed_prior)
+        return truth_beside_belief(
+            self.posteriors, self.figures, self.eps, self._mixed_prior, gate_below=GATE_BELOW
+        )
 
     @property
     def _mixed_prior(self) -> Floats:
@@ -253,10 +257,6 @@ class Assessment(Reported):
             "per_record": per_record,
             "prior": prior,
             "unprotected": self.unprotected.means,
-            "left": {
-                name: per_record[name]["mean"] / prior[name] if prior[name] else 1.0
-                for name in ("h0", "area", "mean_entropy")
-            },
             "truth": self.truth.facts,
             "estimates": self._estimates,
         }
@@ -300,11 +300,13 @@ class Assessment(Reported):
         classes = control.classes(list(self.known))
         posteriors = self.release.of_others(classes, self.prior_probabilities, self.intruder)
         found = class_figures(posteriors, self.eps, tolerance=self.tolerance)
+        # The people are looked up like the others: without what she knows only of people in the data.
+        own = self.release.of_others(self.posteriors.classes, self.prior_probabilities, self.intruder)
         compared = compared_groups(
-            (self.posteriors, self.figures.right),
+            (own, class_figures(own, self.eps, tolerance=self.tolerance).right),
             (posteriors, found.right),
             self.prior_probabilities,
-            self.truth.overall.trust,
+            against_truth(own, self.prior_probabilities).trust,
         )
         return {"records": len(control), "classes": len(posteriors), **found.means, **compared}
 
@@ -315,7 +317,8 @@ class Assessment(Reported):
             h = {frozenset(subset.known): subset.h0 for subset in self.subsets}
         else:
             h = mean_entropies(self._believed, self.known)
-        return contributions(h, self.known)
+        # Both ways agree but for rounding errors, which must not change a report's bytes.
+        return {key: round(bits, 12) for key, bits in contributions(h, self.known).items()}
 
     def plot_contributions(self) -> altair.Chart:
         """The contributions as bars."""

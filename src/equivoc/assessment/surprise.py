@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.assessment.class_figures import ClassFigures
+from equivoc.intruder.beliefs.gated import gated_truth
 from equivoc.intruder.beliefs.truth import Truth, hold_against_truth
 from equivoc.intruder.posteriors import Posteriors, ranges
 
@@ -39,12 +40,14 @@ class TruthFigures:
     """Trust, gain, and how many are certain, rightly and wrongly."""
     bits: dict[float, Floats] = field(repr=False)
     """By tolerance, of each entry of ``classes.counts``: the surprise."""
+    gated: Truth | None = field(default=None, repr=False)
+    """The figures with a trust for each person, where the intruder may be wrong about many of them."""
 
     @property
     def facts(self) -> dict[str, Any]:
         """As `Assessment.summary` has it."""
         found = self.overall
-        return {
+        facts = {
             "surprise": self.surprise,
             "prior_surprise": self.prior_surprise,
             "gain": found.gain,
@@ -55,21 +58,38 @@ class TruthFigures:
             "below_half_bit": found.below_half_bit,
             "surprise_p05": found.surprise_p05,
         }
+        if self.gated is not None:
+            gated = ("surprise", "trust", "below_half_bit", "surprise_p05")
+            facts["gated"] = {name: getattr(self.gated, name) for name in gated}
+        return facts
 
 
 def truth_beside_belief(
-    posteriors: Posteriors, figures: ClassFigures, eps: Sequence[float], prior: Floats
+    posteriors: Posteriors,
+    figures: ClassFigures,
+    eps: Sequence[float],
+    prior: Floats,
+    *,
+    gate_below: float = 0.0,
 ) -> TruthFigures:
     """Compare the posteriors of the people's own classes with their true values, at ε = 0 and at ``eps``.
 
-    ``prior`` must give each value that somebody has a probability above 0.
+    ``prior`` must give each value that somebody has a probability above 0. If the trust is below ``gate_below``,
+    trust is also estimated person by person, which finds a disclosed group that one trust for all hides.
     """
     eps = tuple(dict.fromkeys((0.0, *eps)))
     counts = posteriors.classes.counts
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    overall = hold_against_truth(
-        posteriors.of_values(row, counts.indices), prior[counts.indices], counts.data, figures.h0[row]
+    cells = (
+        posteriors.of_values(row, counts.indices),
+        prior[counts.indices],
+        counts.data,
+        figures.h0[row],
     )
+    overall = hold_against_truth(*cells)
+    gated = None
+    if overall.trust < gate_below:
+        gated = gated_truth(*cells, _known_of_classes(posteriors, figures)[row])
     everyone = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
     geometry = posteriors.attribute.geometry
     without = geometry.curves(prior[None, :])
@@ -84,7 +104,19 @@ def truth_beside_belief(
         true_hit={e: float(np.average(right, weights=counts.data)) for e, right in figures.right.items()},
         overall=overall,
         bits={e: bits[e] for e in eps},
+        gated=gated,
     )
+
+
+def _known_of_classes(posteriors: Posteriors, figures: ClassFigures) -> Floats:
+    """Classes × what tells how far a posterior can be trusted: its keys, H0, largest probability, and |M_o|."""
+    most = np.empty(len(posteriors))
+    for block in posteriors.blocks():
+        table = block.probabilities
+        largest = table.max(axis=1) if isinstance(table, np.ndarray) else table.max(axis=1).toarray()
+        most[block.classes] = np.asarray(largest).reshape(-1)[block.of]
+    classes = posteriors.classes
+    return np.column_stack([classes.key_codes, figures.h0, most, classes.sizes])
 
 
 def surprises_at(

@@ -47,7 +47,8 @@ def check_intruder(prior: str | None, intruder: str | None) -> None:
     if prior is not None and prior not in PRIORS:
         raise InputError(f"--prior {prior}: choose {' or '.join(PRIORS)}.")
     if intruder is not None and intruder not in INTRUDERS:
-        raise InputError(f"--intruder {intruder}: choose {' or '.join(INTRUDERS)}.")
+        *most, last = INTRUDERS
+        raise InputError(f"--intruder {intruder}: choose {', '.join(most)} or {last}.")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,13 @@ class ReleaseOptions:
     matching: Annotated[
         str | None,
         typer.Option(
-            help="How records of --release are linked to people: exact (default), nearest, probable."
+            help="How records of --release are linked to people: exact, nearest, probable; default: as --intruder says."
+        ),
+    ] = None
+    channel: Annotated[
+        str | None,
+        typer.Option(
+            help="The technique that --release was made with, if it is known: noise-addition:percent=20."
         ),
     ] = None
     known: Annotated[
@@ -107,6 +114,20 @@ class ReleaseOptions:
         list[str] | None,
         typer.Option(help="Confidential columns whose numbers are codes of categories, separated by commas."),
     ] = None
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="What is publicly known without the release: marginal (the distribution of the confidential "
+            "attribute) or uniform."
+        ),
+    ] = "marginal"
+    intruder: Annotated[
+        str,
+        typer.Option(
+            help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
+            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
+        ),
+    ] = "strongest"
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
 
@@ -120,10 +141,12 @@ class ReleaseOptions:
                 raise InputError(
                     "--matching sets how the records of --release are linked: give --release as well."
                 )
+            if self.channel is not None:
+                raise InputError("--channel says how the file of --release was made: give --release as well.")
             return technique_from("unprotected" if self.technique is None else self.technique)
         if self.technique is not None:
             raise InputError("--technique and --release are both given: give only one of them.")
-        return ReleasedFile(self.release, matching="exact" if self.matching is None else self.matching)
+        return ReleasedFile(self.release, matching=self.matching, channel=self.channel)
 
     def attributes(self) -> list[str]:
         """The names of the confidential columns."""
@@ -196,20 +219,13 @@ class AssessmentOptions(ReleaseOptions):
             "values are estimated."
         ),
     ] = None
-    prior: Annotated[
-        str,
+    replicates: Annotated[
+        int,
         typer.Option(
-            help="What is publicly known without the release: marginal (the distribution of the confidential "
-            "attribute) or uniform."
+            help="Releases of a random technique, with seeds --seed, --seed + 1, …: prints how the figures vary.",
+            min=1,
         ),
-    ] = "marginal"
-    intruder: Annotated[
-        str,
-        typer.Option(
-            help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
-            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
-        ),
-    ] = "strongest"
+    ] = 1
     control: Annotated[
         Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
     ] = None
@@ -239,6 +255,7 @@ class AssessmentOptions(ReleaseOptions):
             intruder=self.intruder,
             control=others,
             tolerance=self.tolerance,
+            replicates=self.replicates,
         )
         return result
 

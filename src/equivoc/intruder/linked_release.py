@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 class LinkedRelease(Release):
     """A released file in which each key of each record went its own way, by a rule that the intruder knows.
 
-    She knows the target's true values v on some keys. Released record r is the target's with
+    She knows the target's true values v on some keys. For the paper's intruder released record r is the target's with
     ``link(r) ∝ Π_a P(true key a = v_a | released key a of r)``: exact if all levels of a key are equally likely
-    beforehand and keys are changed independently. The channel is that of the confidential column.
+    beforehand, keys are changed independently, and she does not know how many people have v. The channel is that of the
+    confidential column. For stronger intruders see `evidence`.
     """
 
     keys: Mapping[str, ReleasedColumn] = field(repr=False)

@@ -19,9 +19,13 @@ from equivoc.data.roles import checked_roles
 from equivoc.errors import InputError
 from equivoc.intruder.files.file_release import MATCHINGS, FileRelease
 from equivoc.intruder.files.released_confidential import read_confidential
+from equivoc.intruder.files.stated_mechanism import StatedMechanism
 from equivoc.intruder.files.symbol_reading import read_symbols
 from equivoc.quoted_words import quoted
 from equivoc.techniques.technique import Randomness, Technique, beside
+
+PATTERN_SEED = 0
+"""The seed of the release that shows which symbols a stated technique has; its draws are not used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +37,13 @@ class ReleasedFile(Technique):
     generalised: ``[20,30)``, ``20-29``, ``>=65``, ``2*``, ``{cook,judge}``; ``*``, ``NA`` and an empty field mean
     any value.
 
-    The intruder links records to people by the keys she knows: those that fit (``matching="exact"``), those that are
-    nearest (``"nearest"``), or all, by Fellegi–Sunter weights (``"probable"``); see `FileRelease`. With synthetic
-    data, exact matching gives the file's distribution of the confidential value given the known keys.
-    She takes the confidential value at face value, so she can be wrong: compare hit and true-hit rates.
+    The intruder links records to people by the keys she knows. By default she tries exact matching and matching by
+    distance, and uses what comes closest to the truth (`FileRelease`). ``matching`` fixes one way: records that fit
+    ("exact"), those that are nearest ("nearest"), or all, by Fellegi–Sunter weights ("probable"). She takes the
+    confidential value at face value, so she can be wrong; trust says how far she is to be believed.
+
+    ``channel``: the technique that the file was made with, such as ``NoiseAddition(percent=20)``. The intruder then
+    knows it, as she does where equivoc makes the release itself.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"age": [23, 28, 35], "pay": [10, 20, 30]}), confidential="pay", keys=["age"])
@@ -49,11 +56,24 @@ class ReleasedFile(Technique):
     files: ClassVar = {"table": beside}
     table: Any
     """The released file. Two of these are equal if they name the same path, or hold the same frame."""
-    matching: str = "exact"
-    """How records are linked to people: "exact", "nearest" or "probable"."""
+    matching: str | None = None
+    """How records are linked to people: "exact", "nearest" or "probable"; None: the assessment's intruder decides."""
+    channel: Technique | str | None = None
+    """The technique that the file was made with, if the owner knows it; text is read as on the command line."""
 
     def __post_init__(self) -> None:
-        check_choice(f"{self.name}: matching", self.matching, MATCHINGS)
+        if self.matching is not None:
+            check_choice(f"{self.name}: matching", self.matching, MATCHINGS)
+            if self.channel is not None:
+                raise InputError(f"{self.name}: give matching or channel, not both.")
+        if isinstance(self.channel, str):
+            from equivoc.techniques.notation import technique_from
+
+            object.__setattr__(self, "channel", technique_from(self.channel))
+        if not (self.channel is None or isinstance(self.channel, Technique)):
+            raise InputError(
+                f"{self.name}: channel is {self.channel!r}; give a technique, such as NoiseAddition(percent=20)."
+            )
 
     @property
     def _told(self) -> str:
@@ -69,8 +89,9 @@ class ReleasedFile(Technique):
 
     @property
     def notation(self) -> str:
-        matching = "" if self.matching == "exact" else f",matching={self.matching}"
-        return f"{self.name}:table={self._told}{matching}"
+        matching = "" if self.matching is None else f",matching={self.matching}"
+        channel = f",channel={quoted(self.channel.notation)}" if isinstance(self.channel, Technique) else ""
+        return f"{self.name}:table={self._told}{matching}{channel}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReleasedFile):
@@ -88,6 +109,8 @@ class ReleasedFile(Technique):
         found = sha256(repr(table.names).encode())
         for batch in table.batches(list(table.names)):
             found.update(batch.serialize())
+        if isinstance(self.channel, Technique) and self.channel.content is not None:
+            found.update(self.channel.content.encode())
         return found.hexdigest()
 
     @property
@@ -117,7 +140,11 @@ class ReleasedFile(Technique):
             confidential = read_confidential(columns[name], people.attribute)
         except InputError as mistake:
             raise InputError(f"the released file cannot be used: {mistake}") from None
-        return FileRelease(people, self.matching, keys, confidential)
+        stated = None
+        if isinstance(self.channel, Technique):
+            pattern = self.channel.release(people, PATTERN_SEED)
+            stated = StatedMechanism.of(self.channel.notation, pattern, columns)
+        return FileRelease(people, self.matching, keys, confidential, stated, fixed=self.matching is not None)
 
 
 def most_nulls(nulls: int, *, records: int, released: int) -> float:

@@ -37,8 +37,8 @@ class Rounding(Technique):
     the upper one with probability (x − m)/base, so that sums are unbiased (unbiased random rounding; Fellegi,
     1975); a number that is a multiple stays. A null key stays null.
 
-    The intruder knows base and method: P(d | released) ∝ P(released | d), with a uniform prior on the domain;
-    likewise for keys.
+    The intruder knows base and method: P(d | released) ∝ P(released | d) · prior(d); likewise for keys, with their
+    shares in the file as the prior. (The paper's intruder takes all values as equally likely beforehand.)
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [11, 14, 16, 29]}), confidential="pay")

@@ -29,8 +29,8 @@ from equivoc.techniques.technique import (
 class TopBottomCoding(Technique):
     """Show numbers below ``low`` as low and numbers above ``high`` as high; the rest, and nulls, unchanged.
 
-    The intruder knows the limits: a released ``high`` may be every value of the domain that is at least high, equally
-    likely; ``low`` likewise; any other number is the true one.
+    The intruder knows the limits: a released ``high`` may be every value of the domain that is at least high, in the
+    proportions of the prior; ``low`` likewise; any other number is the true one.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 80, 90]}), confidential="pay")

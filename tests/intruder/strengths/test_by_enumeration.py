@@ -167,8 +167,8 @@ def test_swapped_keys_are_off_by_little(six):
         originals = swapped(six, release.table.to_pydict(), on=["age", "sex"], taking_part=4)
         for known in SUBSETS[1:]:
             found.extend(apart(release, originals, known, shares, "informed"))
-    assert np.mean(found) < 0.05
-    assert np.max(found) < 0.2
+    assert np.mean(found) < 0.03
+    assert np.max(found) < 0.1
 
 
 def files(count):

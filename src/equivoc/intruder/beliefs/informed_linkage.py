@@ -49,14 +49,20 @@ class InformedLinkage:
 
 
 def informed_linkage(
-    classes: npt.ArrayLike, sizes: npt.ArrayLike, released: CodedFile, *, known: Sequence[int]
+    classes: npt.ArrayLike,
+    sizes: npt.ArrayLike,
+    released: CodedFile,
+    *,
+    known: Sequence[int],
+    may_fit_nothing: bool = False,
 ) -> InformedLinkage:
     """The linkage of each class of people who agree on the ``known`` keys.
 
     ``classes`` has a row for each class, its true codes of the known keys, and ``sizes`` how many people it has. The
     evidence of ``released`` must be P(true code | released code): each column a distribution. If the evidence
     contradicts a size, the row is that of the closest size that it allows: the records that can be of the class (fewer
-    than N), or that certainly are (more than N), equally. `InputError` if no record can be of a class.
+    than N), or that certainly are (more than N), equally. If no record can be of a class: `InputError`, or with
+    ``may_fit_nothing`` a row of zeros.
 
     >>> star = np.array([[1, 0, 0.5], [0, 1, 0.5]])        # released 2: either value
     >>> released = CodedFile([[0], [1], [2]], [star], confidential=[0, 1, 2], confidential_size=3)
@@ -70,7 +76,7 @@ def informed_linkage(
     entries = _Entries.of(released, columns)
     if _pairs(true, entries) > MOST_PAIRS:
         return InformedLinkage(linkage(true, released, known=columns), False)
-    return InformedLinkage(_walked(true, people, entries, released.confidential_size), True)
+    return InformedLinkage(_walked(true, people, entries, released.confidential_size, may_fit_nothing), True)
 
 
 def too_many_pairs(classes: npt.ArrayLike, released: CodedFile, *, known: Sequence[int]) -> bool:
@@ -142,7 +148,7 @@ def _pairs(true: Codes, entries: _Entries) -> float:
     return pairs * len(true) / len(true[::step])
 
 
-def _walked(true: Codes, people: Codes, entries: _Entries, width: int) -> Any:
+def _walked(true: Codes, people: Codes, entries: _Entries, width: int, may_fit_nothing: bool) -> Any:
     """The linkage of every class by the compiled walk; classes that need probabilities below 1e-290 by logarithms."""
     from scipy.sparse import csr_array, vstack
 
@@ -206,7 +212,7 @@ def _walked(true: Codes, people: Codes, entries: _Entries, width: int) -> Any:
     if len(lost):
         rows = [_by_logarithms(true[order[c]], int(people[order[c]]), entries, width) for c in lost]
         stranded = [int(order[c]) for c, row in zip(lost, rows, strict=True) if row is None]
-        if stranded:
+        if stranded and not may_fit_nothing:
             c = min(stranded)
             raise InputError(
                 f"No released record can be that of row {c} of the classes (codes {true[c].tolist()}): the file cannot "
@@ -214,7 +220,8 @@ def _walked(true: Codes, people: Codes, entries: _Entries, width: int) -> Any:
             )
         place = np.arange(len(true))
         place[lost] = len(true) + np.arange(len(lost))
-        found = csr_array(vstack([found, *(csr_array(row) for row in rows)]))[place]
+        nothing = np.zeros((1, width))
+        found = csr_array(vstack([found, *(csr_array(nothing if r is None else r) for r in rows)]))[place]
     found = found[np.argsort(order)]
     found.sort_indices()
     return found.toarray() if len(true) * width <= DENSE_CELLS else found

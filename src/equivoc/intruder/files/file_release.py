@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.counting.class_of_records import class_of_records
 from equivoc.errors import InputError
-from equivoc.intruder.files.match_weights import MatchWeights, estimate, pattern_counts
-from equivoc.intruder.files.record_tree import RecordTree
+from equivoc.intruder.files.fixed_matching import MOST_KEYS, FixedMatching
+from equivoc.intruder.files.unknown_mechanism import FITS, FITS_WITH_N, MOST_PAIRS, UnknownMechanism
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import Release
+from equivoc.intruder.strengths.register import MOST_PEOPLE
+from equivoc.intruder.strengths.strongest import Choice, choose
 
 if TYPE_CHECKING:
     from equivoc.data.classes import Classes
-    from equivoc.data.microdata import Microdata
+    from equivoc.intruder.files.match_weights import MatchWeights
     from equivoc.intruder.files.released_confidential import ReleasedConfidential
     from equivoc.intruder.files.released_symbols import Symbols
+    from equivoc.intruder.files.stated_mechanism import StatedMechanism
 
 MATCHINGS = ("exact", "nearest", "probable")
-MOST_KEYS = 12
-"""Probable matching counts agreement on every subset of the keys: 4,096 of them."""
-CELLS_AT_A_TIME = 2**22
 Floats = NDArray[np.float64]
 
 
@@ -34,18 +33,23 @@ Floats = NDArray[np.float64]
 class FileRelease(Release):
     """A masked or synthetic file from any source; the intruder links its records to people by the known keys.
 
-    With v the target's known values and s_a(r) the levels of key a that record r may have,
+    With ``matching`` (`FixedMatching`) there is one intruder. Without it:
 
-    - exact: ``link(r) ∝ Π_a [v_a ∈ s_a(r)] / |s_a(r)|``; if no record fits, the distribution of the whole file;
-    - nearest: the records at the least distance ``Σ_a δ_a²``, equally likely (`record_tree` has δ);
-    - probable: ``link(r) ∝ Π_a (v_a ∈ s_a(r) ? m_a/u_a : (1 − m_a)/(1 − u_a))`` (`match_weights` has m and u).
+    - paper: exact matching, confidential values at face value;
+    - informed: of the methods of `UnknownMechanism`, the one whose beliefs are closest to the truth. Classes that no
+      record fits get the prior, and so do missing confidential values;
+    - register: the weights by distance, scaled such that each record and each person counts once.
+
+    With a ``stated`` mechanism, informed and register are those of the technique that the owner names.
     """
 
     links_others: ClassVar[bool] = True
-    matching: str
+    matching: str | None
     keys: Mapping[str, Symbols] = field(repr=False)
     """Every key of the people, as released."""
     confidential: ReleasedConfidential = field(repr=False)
+    stated: StatedMechanism | None = field(default=None, repr=False)
+    """How the file was made, if the owner says so."""
 
     def __post_init__(self) -> None:
         if self.matching == "probable" and len(self.keys) > MOST_KEYS:
@@ -66,9 +70,13 @@ class FileRelease(Release):
 
     @property
     def assumption(self) -> str:
+        if self.stated is not None:
+            return f"{self.stated.mechanism} She knows how many people agree on the known keys."
         return "She does not know how the released file was made, and takes its confidential values at face value."
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        if self.stated is not None:
+            return []
         notes = []
         for name, key in self.keys.items():
             if key.invented.any():
@@ -83,113 +91,99 @@ class FileRelease(Release):
                     "are read as any value, a missing one included."
                 )
             between = (key.sizes == 0) & ~key.invented
-            if self.matching != "nearest" and between.any():
+            if self.matching in ("exact", "probable") and between.any():
                 notes.append(
                     f"{int(key.records[between].sum()):,} released records hold a {name} between or beyond the "
                     "original's; nobody agrees with them on it; nearest matching uses their distance."
                 )
         lost = self.unmatched(known)
         if lost:
-            notes.append(
-                f"No released record fits what is known of {lost:,} people; for them she uses the distribution of the "
-                "whole file."
+            without = (
+                "uses the distribution of the whole file"
+                if self.matching
+                else "uses similar records, or her prior"
             )
+            notes.append(f"No released record fits what is known of {lost:,} people; for them she {without}.")
         return notes
 
     def unmatched(self, known: Sequence[str] | None = None) -> int:
-        """The number of people without an exactly matching record, who get the distribution of the whole file."""
-        if self.matching != "exact":
+        """The number of people without an exactly matching record."""
+        if self.matching in ("nearest", "probable"):
             return 0
         classes = self.people.classes(known)
-        found = self._tree(classes.known).fitting(self._points(classes), shared=True)
+        found = self._fixed.fitting(classes)
         return int(classes.sizes[np.diff(found.indptr) == 0].sum())
 
-    def of_classes(self, classes: Classes) -> Posteriors:
-        return Posteriors(classes, self.people.attribute, self._linkage(classes), self.confidential.channel)
-
-    def of_others(self, classes: Classes, prior: Floats, intruder: str) -> Posteriors:
-        return self.believed(classes, prior, intruder)
-
-    def _linkage(self, classes: Classes) -> Any:
-        if self.matching == "probable":
-            return self._weighed(classes)
-        tree, points = self._tree(classes.known), self._points(classes)
-        if self.matching == "nearest":
-            return tree.nearest(points)
-        return self._or_marginal(tree.fitting(points, shared=True))
-
-    def _or_marginal(self, linkage: Any) -> Any:
-        """Classes that no record fits are linked to the file as a whole."""
-        from scipy.sparse import csr_array
-
-        stranded = np.flatnonzero(np.diff(linkage.indptr) == 0)
-        whole = np.full(len(stranded), self.confidential.marginal_group)
-        return linkage + csr_array((np.ones(len(stranded)), (stranded, whole)), shape=linkage.shape)
-
-    def _tree(self, known: Sequence[str]) -> RecordTree:
-        width = int(self.confidential.channel.shape[0])
-        return RecordTree.of([self.keys[name] for name in known], self.confidential.groups, width)
-
-    def _points(self, classes: Classes) -> NDArray[np.float64]:
-        """Classes × known keys: the positions of their values on the keys' lines."""
-        points = np.empty((len(classes), len(classes.known)))
-        for column, name in enumerate(classes.known):
-            levels = classes.people.decode(name, np.arange(len(classes.people.levels(name))))
-            points[:, column] = self.keys[name].line.place(levels)[classes.key_codes[:, column]]
-        return points
-
-    @cached_property
+    @property
     def weights(self) -> MatchWeights:
         """Probable matching's m and u of every key, estimated from all people × all released records."""
-        keys = list(self.keys)
-        at_least = np.empty(2 ** len(keys), dtype=np.int64)
-        for mask in range(len(at_least)):
-            classes, agreeing = self._agreeing(self.people, _chosen(keys, mask))
-            at_least[mask] = classes.sizes @ np.rint(agreeing.sum(axis=1)).astype(np.int64)
-        larger = max(len(self.people), len(self.confidential.codes))
-        return estimate(pattern_counts(at_least), matches=1.0 / larger)
+        return self._fixed.weights
+
+    def of_classes(self, classes: Classes) -> Posteriors:
+        linkage = self._fixed.linkage(classes, self.matching or "exact")
+        return Posteriors(classes, self.people.attribute, linkage, self.confidential.channel)
+
+    def believed(self, classes: Classes, prior: Floats, intruder: str) -> Posteriors:
+        if intruder in ("paper", "own"):
+            return self.of_classes(classes)
+        if self.stated is not None:
+            by = self.stated.register if intruder == "register" else self.stated.informed
+            return by(classes, prior)
+        if intruder == "register":
+            return self._with_register(classes, prior)
+        return self._methods(classes, prior).used.posteriors
+
+    def of_others(self, classes: Classes, prior: Floats, intruder: str) -> Posteriors:
+        if self.stated is not None:
+            raise InputError(
+                "a control group cannot be assessed with a stated channel; leave out the channel or the control group."
+            )
+        if intruder in ("paper", "own"):
+            return self.of_classes(classes)
+        chosen = self._methods(self.people.classes(list(classes.known)), prior).used.intruder
+        return self._by(FITS if chosen == FITS_WITH_N else chosen, classes, prior)
+
+    def left_out(self, classes: Classes) -> dict[str, str]:
+        if self.stated is not None:
+            return self.stated.left_out(classes)
+        reasons = {"learned": "it is unknown how the file was made, so there is nothing to learn from"}
+        if self._unknown.too_large(classes):
+            limit = f"there are more than {MOST_PAIRS:,} pairs of a class and a record"
+            reasons["register"] = limit
+            reasons["matching by distance"] = f"{limit}; only records that fit exactly are used"
+        elif max(len(self.people), len(self.confidential.codes)) > MOST_PEOPLE:
+            reasons["register"] = f"a file has more than {MOST_PEOPLE:,} records; ask for it by its name"
+        elif not classes.known:
+            reasons["register"] = "no key is known, so a register adds nothing"
+        return reasons
+
+    def _methods(self, classes: Classes, prior: Floats) -> Choice:
+        """The methods of the informed intruder, and the one that is used."""
+        tried = self._unknown.methods(classes) if classes.known else (FITS,)
+        return choose(tried, partial(self._by, classes=classes, prior=prior), prior, {})
+
+    def _by(self, method: str, classes: Classes, prior: Floats) -> Posteriors:
+        """The posteriors by one method; a class that no record fits has the prior."""
+        linkage = self._fixed.fitting(classes) if method == FITS else self._unknown.linkage(method, classes)
+        linkage = self._fixed.or_last(linkage)
+        return Posteriors(classes, self.people.attribute, linkage, self.confidential.with_prior(prior))
+
+    def _with_register(self, classes: Classes, prior: Floats) -> Posteriors:
+        """With the better of the two results of EM; the informed posteriors where a register is of no use."""
+        if not classes.known or self._unknown.too_large(classes):
+            return self._methods(classes, prior).used.posteriors
+        near = choose(self._unknown.near, partial(self._by, classes=classes, prior=prior), prior, {}).used
+        try:
+            linkage = self._unknown.with_register(near.intruder, classes)
+        except InputError:  # weights too small to be scaled
+            return near.posteriors
+        return Posteriors(classes, self.people.attribute, linkage, self.confidential.with_prior(prior))
 
     @cached_property
-    def _own_agreements(self) -> dict[tuple[str, ...], Any]:
-        return {}
+    def _fixed(self) -> FixedMatching:
+        return FixedMatching(self.people, self.keys, self.confidential)
 
-    def _agreeing(self, people: Microdata, known: Sequence[str]) -> tuple[Classes, Any]:
-        """The classes of these keys, and for each how many records of each group agree with it on all of them."""
-        ordered = tuple(name for name in self.keys if name in known)
-        classes = people.classes(ordered)
-        if people is self.people and ordered in self._own_agreements:
-            return classes, self._own_agreements[ordered]
-        found = self._tree(ordered).fitting(self._points(classes), shared=False)
-        if people is self.people:
-            self._own_agreements[ordered] = found
-        return classes, found
-
-    def _weighed(self, classes: Classes) -> NDArray[np.float64]:
-        """Classes × groups: Σ_T coefficient_T · (records that agree on T), without listing pairs."""
-        from scipy.sparse import csr_array, vstack
-
-        known, names = classes.known, list(self.keys)
-        coefficients = self.weights.coefficients([names.index(name) for name in known])
-        tables, rows, offset = [], np.empty((len(classes), len(coefficients)), dtype=np.int64), 0
-        for mask in range(len(coefficients)):
-            chosen = _chosen(known, mask)
-            coarser, agreeing = self._agreeing(classes.people, chosen)
-            columns = [classes.key_codes[:, known.index(name)] for name in coarser.known]
-            rows[:, mask] = offset + class_of_records(coarser.key_codes, columns, len(classes))
-            tables.append(agreeing)
-            offset += len(coarser)
-        stacked = csr_array(vstack(tables, format="csr"))
-        weights = np.empty((len(classes), stacked.shape[1]))
-        piece = max(1, CELLS_AT_A_TIME // max(stacked.shape[1], len(coefficients)))
-        for at in range(0, len(classes), piece):
-            part = rows[at : at + piece]
-            pointers = np.arange(len(part) + 1) * len(coefficients)
-            picked = csr_array(
-                (np.tile(coefficients, len(part)), part.ravel(), pointers), shape=(len(part), offset)
-            )
-            weights[at : at + piece] = (picked @ stacked).toarray()
-        return weights
-
-
-def _chosen(names: Sequence[str], mask: int) -> list[str]:
-    return [name for bit, name in enumerate(names) if mask >> bit & 1]
+    @cached_property
+    def _unknown(self) -> UnknownMechanism:
+        own = self.confidential
+        return UnknownMechanism(self.people, self.keys, own.groups, int(own.channel.shape[0]))

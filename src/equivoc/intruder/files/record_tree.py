@@ -37,11 +37,16 @@ class RecordTree:
     symbols: Ints = field(repr=False)
     """Rows × known keys: the symbols of each row."""
     counts: Any = field(repr=False)
-    """Rows × groups, CSR: how many records of the row are of each group."""
+    """Rows × groups, CSR: how many records of the row are of each group, or what they weigh."""
 
     @classmethod
-    def of(cls, keys: Sequence[Symbols], groups: Ints, width: int) -> RecordTree:
-        """The tree of a file, from its known keys and the group (of ``width``) of each record."""
+    def of(
+        cls, keys: Sequence[Symbols], groups: Ints, width: int, weights: Floats | None = None
+    ) -> RecordTree:
+        """The tree of a file, from its known keys and the group (of ``width``) of each record.
+
+        ``weights`` says how much each record counts; None: 1.
+        """
         from scipy.sparse import csr_array
 
         codes = np.empty((len(groups), len(keys)), dtype=np.int64)
@@ -49,27 +54,18 @@ class RecordTree:
             codes[:, column] = key.codes
         alike = group(codes, tuple(range(len(keys))), [len(key.labels) for key in keys])
         shape = (len(alike.first), width)
-        counts = csr_array((np.ones(len(groups)), (alike.class_of.reshape(-1), groups)), shape=shape)
+        each = np.ones(len(groups)) if weights is None else weights
+        counts = csr_array((each, (alike.class_of.reshape(-1), groups)), shape=shape)
         counts.sum_duplicates()
         return cls(keys, codes[alike.first], counts)
 
-    def fitting(self, points: Floats, *, shared: bool) -> Any:
-        """Classes × groups, CSR: the records that fit each class (a row of ``points``), counted by group.
-
-        ``shared``: a record with |s| possible levels of a key counts 1/|s| for each; otherwise it counts 1.
-        """
-        if not shared:
-            return self._link(points, self.counts.data, nearest=False)
-        share = np.ones(len(self.symbols))
-        for key, codes in zip(self.keys, self.symbols.T, strict=True):
-            share /= np.maximum(key.sizes, 1)[codes]
-        return self._link(
-            points, self.counts.data * np.repeat(share, np.diff(self.counts.indptr)), nearest=False
-        )
+    def fitting(self, points: Floats) -> Any:
+        """Classes × groups, CSR: the records that fit each class (a row of ``points``), counted by group."""
+        return self._link(points, nearest=False)
 
     def nearest(self, points: Floats) -> Any:
         """Classes × groups, CSR: the records nearest to each class, counted by group; ties all count."""
-        return self._link(points, self.counts.data, nearest=True)
+        return self._link(points, nearest=True)
 
     @cached_property
     def _intervals(self) -> tuple[Ints, Ints, Floats, Floats, Floats, Floats]:
@@ -101,7 +97,7 @@ class RecordTree:
         grown: tuple[Ints, Ints, Ints, Ints, Floats, Floats] = record_tree_kernels.grow(centres, lows, highs)
         return grown
 
-    def _link(self, points: Floats, weights: Floats, *, nearest: bool) -> Any:
+    def _link(self, points: Floats, *, nearest: bool) -> Any:
         from scipy.sparse import csr_array
 
         from equivoc.intruder.files import record_tree_kernels
@@ -115,7 +111,7 @@ class RecordTree:
             *self._intervals,
             counts.indptr.astype(np.int64),
             counts.indices.astype(np.int64),
-            np.ascontiguousarray(weights, dtype=np.float64),
+            np.ascontiguousarray(counts.data, dtype=np.float64),
             counts.shape[1],
             nearest,
         )

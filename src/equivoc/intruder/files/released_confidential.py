@@ -53,6 +53,21 @@ class ReleasedConfidential:
         """The group whose distribution is that of the whole file."""
         return int(self.channel.shape[0]) - 1
 
+    def with_prior(self, prior: Floats) -> Any:
+        """The channel for someone with this prior: it holds inside ranges, and for what tells nothing."""
+        table = self.channel.copy()
+        row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+        weight = prior[table.indices]
+        total = np.bincount(row, weight, minlength=table.shape[0])[row]
+        table.data = np.divide(weight, total, out=table.data.copy(), where=total > 0)
+        return _with_last(table, prior)
+
+
+def _with_last(table: Any, last: Floats) -> Any:
+    from scipy.sparse import csr_array, vstack
+
+    return csr_array(vstack([table[:-1], csr_array(last[None, :])], format="csr"))
+
 
 def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfidential:
     """The released confidential ``column`` read against the attribute's domain.

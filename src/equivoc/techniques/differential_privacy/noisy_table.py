@@ -40,9 +40,10 @@ class NoisyTable(Technique):
     person; to change a person's value is both, 2ε), if the cells are stated and not taken from the data. Counts below 0
     are published unchanged: sums stay unbiased, and clamping them would not reduce the risk.
 
-    The intruder takes each true count from 0 to the number of records as equally likely beforehand. For what she knows
-    and a value d, p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all tables that
-    could show these counts, each as likely as it would show them, the share with value d.
+    The simplest intruder, "paper", takes each true count from 0 to the number of records as equally likely. For what
+    she knows and a value d, p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all
+    tables that could show these counts, each as likely as it would show them, the share with value d. The informed one
+    knows how many people match: see `NoisyCounts.informed_of_classes`.
 
     Without ``rng`` the noise is OpenDP's, and the table may be published. With a seed or a Generator the same
     distribution is simulated, for measuring only: never publish a seeded table.

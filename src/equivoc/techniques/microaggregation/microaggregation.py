@@ -46,8 +46,8 @@ class Microaggregation(Technique):
     must be numbers. ``method`` is "optimal" (one column; the least sum of squares), "mdav" (any number of columns,
     scaled to variance 1), or "fast" (as mdav, for large files); None is the first of these that applies.
 
-    The intruder knows which records form a group, so its size g and its sum s. All originals that fit what she knows
-    are equally likely beforehand.
+    The intruder knows which records form a group, so its size g and its sum s. If ``intruder`` is given, all originals
+    that fit what she knows are equally likely beforehand.
 
     - ``intruder="sum"`` knows no more: ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l
       values of the column add up to t. She does not use that members are alike, so figures err on the unsafe side, and

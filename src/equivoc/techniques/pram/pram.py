@@ -42,8 +42,9 @@ class PRAM(Technique):
     there is one, last): an array for all columns of ``on``, a mapping from columns to arrays, or the path of a CSV file
     of numbers.
 
-    The intruder knows the matrix: P(true level | released) ∝ P(released | true level), all levels equally likely
-    beforehand. Keys and confidential value are treated alike, each record and column on its own.
+    The intruder knows the matrix: P(true level | released) ∝ P(released | true level) · prior, that of a key's levels
+    being their shares in the file. (The paper's intruder takes all levels as equally likely beforehand.) Each record
+    and column is treated on its own.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"sex": list("FM"), "pay": [10, 20]}), confidential="pay", keys=["sex"])

@@ -126,6 +126,11 @@ def test_out_holds_classes_and_records(
         (["--confidential", "pay", "--keys", "age", "--eps", "5,x"], "'x' at position 1"),
         (["--confidential", "pay", "--keys", "age", "--eps", "-5"], "-5"),
         (["--confidential", "pay", "--keys", "age", "--format", "xls"], "xls"),
+        (
+            ["--confidential", "pay", "--keys", "age", "--intruder", "mallory"],
+            "--intruder mallory: choose strongest, informed, learned, paper or register.",
+        ),
+        (["--confidential", "pay", "--keys", "age", "--replicates", "0"], "'--replicates'"),
     ],
 )
 def test_bad_input_ends_in_one_sentence_and_writes_nothing(
@@ -179,3 +184,23 @@ def test_truth_and_prior_are_printed(
     )
     assert run(monkeypatch, "assess", *words, "--prior", "everyone") == 2
     assert "--prior everyone: choose marginal or uniform." in capsys.readouterr().err
+
+
+def test_the_intruder_and_the_spread_are_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("town,pay\n" + "a,1\n" * 6 + "b,2\nb,3\n" * 4, encoding="utf-8")
+    words = [path, "--confidential", "pay", "--keys", "town", "--technique", "sampling:fraction=0.5"]
+    assert run(monkeypatch, "assess", *words, "--replicates", "3", "--seed", "4") == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "intruder: informed, " in printed
+    assert "register left out: no known key was changed" in printed
+    assert "Over 3 releases (seeds 4 to 6) the mean surprise is" in printed
+    assert "On average " in printed
+    assert run(monkeypatch, "assess", *words, "--intruder", "paper", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["intruders"]["used"] == told["summary"]["intruder"] == "paper"
+    assert told["spread"] is None
+    assert run(monkeypatch, "assess", *words[:-1], "unprotected", "--replicates", "3") == 0
+    assert "draws nothing at random" in " ".join(capsys.readouterr().out.split())

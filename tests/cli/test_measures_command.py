@@ -43,6 +43,31 @@ def test_json_holds_the_frame(
     assert told == [row | {"value": None if isinf(row["value"]) else row["value"]} for row in expected]
 
 
+def test_the_intruder_and_the_prior_are_passed_on(file: Path) -> None:
+    options = [
+        "--technique",
+        "sampling:fraction=0.5",
+        "--seed",
+        "4",
+        "--intruder",
+        "paper",
+        "--prior",
+        "uniform",
+    ]
+    done = CliRunner().invoke(app, ["measures", str(file), *OPTIONS, "--json", *options])
+    assert done.exit_code == 0, done.output
+    told = {row["measure"]: row["value"] for row in json.loads(done.stdout)["measures"]}
+    people = eq.read(file, confidential="pay", keys=["age", "sex"])
+    figures = [
+        eq.assess(people, eq.Sampling(0.5), seed=4, intruder=intruder).means["h0"]
+        for intruder in ("paper", "informed")
+    ]
+    assert told["H0"] == pytest.approx(figures[0])
+    assert abs(figures[0] - figures[1]) > 0.01
+    done = CliRunner().invoke(app, ["measures", str(file), *OPTIONS, "--intruder", "mallory"])
+    assert isinstance(done.exception, eq.InputError)
+
+
 def test_a_released_file_is_measured_like_its_technique(file: Path, tmp_path: Path) -> None:
     people = eq.read(file, confidential="pay", keys=["age", "sex"])
     release = eq.Generalisation(k=2).release(people)

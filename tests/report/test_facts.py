@@ -44,7 +44,6 @@ def test_figures(facts: dict[str, Any], sample: Sample) -> None:
         assert figure["prior"] == pytest.approx(measure(sample.prior))
         bare = sample.over_people(KNOWN, lambda m: measure(sample.truth(m)))  # noqa: B023
         assert figure["unprotected"] == pytest.approx(bare, abs=1e-12)
-        assert figure["left"] == pytest.approx(release / measure(sample.prior))
         per_class = sample.over_people(KNOWN, lambda m: measure(sample.belief(m)), weigh=False)  # noqa: B023
         assert figure["over_classes"]["mean"] == pytest.approx(per_class)
 

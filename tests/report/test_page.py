@@ -63,7 +63,7 @@ def test_charts_are_described_with_units_and_the_safe_direction(page: str) -> No
     assert set(charts) == {"curve", "knowledge", "people", "contributions"}
     for described in charts.values():
         assert re.search(r"(higher|lower) is safer|(left|right|more) is riskier", described)
-    assert "tolerance ε (K)" in json.loads(charts["curve"])["encoding"]["x"]["title"]
+    assert "tolerance ε (K)" in json.loads(charts["curve"])["layer"][0]["encoding"]["x"]["title"]
 
 
 def test_nothing_is_fetched_and_the_policy_says_so(page: str, hostile_page: str) -> None:
@@ -90,6 +90,7 @@ def test_the_page_says_the_sentence_and_has_every_part(page: str, result: eq.Ass
     assert parts >= {
         "data",
         "figures",
+        "intruders",
         "curve",
         "knowledge",
         "people",
@@ -115,6 +116,7 @@ def test_same_result_same_bytes_and_no_date_unless_given(result: eq.Assessment, 
         eps=[0, 10],
         intruder="informed",
     )
+    assert "contributions" in again.summary  # computed before the report, so without its subsets of keys
     assert again.report(tmp_path / "two.html").read_bytes() == one
     dated = result.report(tmp_path / "three.html", date="1 May 2031").read_text(encoding="utf-8")
     assert "1 May 2031" in Markup(dated).text

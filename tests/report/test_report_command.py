@@ -15,7 +15,7 @@ from equivoc.cli.app import app
 
 OPTIONS = (
     "--confidential pay --keys age,sex --technique sampling:fraction=0.5 --known age,sex --seed 3 --eps 0,10 "
-    "--domain 10:50:10"
+    "--domain 10:50:10 --intruder informed"
 )
 
 

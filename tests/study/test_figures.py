@@ -103,6 +103,7 @@ CASES = [
     (eq.Unprotected(), {"intruder": "informed", "prior": "marginal"}),
     (eq.Sampling(fraction=0.5), {"intruder": "strongest", "prior": "uniform"}),
     (eq.Sampling(fraction=0.5), {"intruder": "learned", "prior": "marginal"}),
+    (eq.PRAM(keep=0.8), {"intruder": "learned", "prior": "marginal"}),
 ]
 
 

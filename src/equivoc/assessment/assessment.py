@@ -257,10 +257,6 @@ class Assessment(Reported):
             "per_record": per_record,
             "prior": prior,
             "unprotected": self.unprotected.means,
-            "left": {
-                name: per_record[name]["mean"] / prior[name] if prior[name] else 1.0
-                for name in ("h0", "area", "mean_entropy")
-            },
             "truth": self.truth.facts,
             "estimates": self._estimates,
         }
@@ -321,7 +317,8 @@ class Assessment(Reported):
             h = {frozenset(subset.known): subset.h0 for subset in self.subsets}
         else:
             h = mean_entropies(self._believed, self.known)
-        return contributions(h, self.known)
+        # Both ways agree but for rounding errors, which must not change a report's bytes.
+        return {key: round(bits, 12) for key, bits in contributions(h, self.known).items()}
 
     def plot_contributions(self) -> altair.Chart:
         """The contributions as bars."""

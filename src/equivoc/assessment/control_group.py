@@ -109,14 +109,14 @@ def interval(
     influence = np.zeros(clusters)
     alone, difference = 0.0, 0.0
     for sign, (figures, many, cluster) in ((1.0, people), (-1.0, control)):
-        total = many.sum()
+        total = float(many.sum())
         mean = float(many @ figures / total)
         off = many * (figures - mean) / total
         influence += sign * np.bincount(cluster, weights=off, minlength=clusters)
         alone += float(many @ (figures - mean) ** 2) / total**2
         difference += sign * mean
     clustered = float(influence @ influence) * clusters / max(clusters - 1, 1)
-    reach = NORMAL_95 * max(clustered, alone) ** 0.5
+    reach = NORMAL_95 * float(max(clustered, alone) ** 0.5)
     return difference - reach, difference + reach
 
 

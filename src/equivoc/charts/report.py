@@ -11,8 +11,10 @@ from equivoc.charts.curve import COLOURS
 from equivoc.charts.drawing import drawable
 
 RELEASE, UNPROTECTED, PRIOR = "this release", "published unchanged", "without the release"
+SURPRISE = "this release, T: surprise at the true values"
 LINES = (RELEASE, PRIOR, UNPROTECTED)
-LINE_COLOURS = [COLOURS[0], COLOURS[2], COLOURS[1]]
+LINE_COLOURS = {RELEASE: COLOURS[0], PRIOR: COLOURS[2], UNPROTECTED: COLOURS[1], SURPRISE: COLOURS[3]}
+LINE_DASHES = {RELEASE: [1, 0], PRIOR: [2, 3], UNPROTECTED: [8, 4], SURPRISE: [5, 2, 1, 2]}
 WIDTH = 748
 HALF = 335
 Chart = Any  # altair.Chart, LayerChart or HConcatChart
@@ -37,7 +39,7 @@ def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
 
 
 def curve_figure(facts: dict[str, Any]) -> Chart:
-    """H(ε) of the average person, beside the prior's and the unprotected file's."""
+    """H(ε) of the average person, beside the prior's and the unprotected file's, and T(ε)."""
     curve = facts["curve"]
     rows = [
         {"line": line, "eps": eps, "bits": bits}
@@ -45,22 +47,28 @@ def curve_figure(facts: dict[str, Any]) -> Chart:
         for eps, bits in zip(curve["eps"], values, strict=True)
     ]
     few = alt.Axis(tickCount=10, labelFlush=False)
-    return (
-        alt.Chart({"values": rows})
-        .mark_line(interpolate="step-after", strokeWidth=2.5)
-        .encode(
-            x=alt.X("eps:Q", title=f"tolerance ε ({_unit(facts)})", axis=few, scale=alt.Scale(nice=False)),
-            y=alt.Y("bits:Q", title="H(ε), bits (higher is safer)"),
-            color=_line_colour(),
-            strokeDash=_line_dash(),
-            tooltip=[
-                alt.Tooltip("line:N", title="intruder with"),
-                alt.Tooltip("eps:Q", title="ε", format=",.4~g"),
-                alt.Tooltip("bits:Q", title="H(ε), bits", format=".3f"),
-            ],
-        )
-        .properties(width=WIDTH, height=300)
+    encoded = {
+        "x": alt.X("eps:Q", title=f"tolerance ε ({_unit(facts)})", axis=few, scale=alt.Scale(nice=False)),
+        "y": alt.Y("bits:Q", title="H(ε), bits (higher is safer)"),
+        "color": _line_colour(SURPRISE),
+        "strokeDash": _line_dash(SURPRISE),
+        "tooltip": [
+            alt.Tooltip("line:N", title="intruder with"),
+            alt.Tooltip("eps:Q", title="ε", format=",.4~g"),
+            alt.Tooltip("bits:Q", title="bits", format=".3f"),
+        ],
+    }
+    believed = (
+        alt.Chart({"values": rows}).mark_line(interpolate="step-after", strokeWidth=2.5).encode(**encoded)
     )
+    chart = alt.Chart({"values": _surprises(curve, "eps", curve["truth"]["eps"])})
+    # At fewer tolerances than H, points only: lines between them would cut the corners of the steps.
+    every = curve["truth"]["every_tolerance"]
+    drawn = (
+        chart.mark_line(interpolate="step-after", strokeWidth=2) if every else chart.mark_point(filled=True)
+    )
+    true = drawn.encode(**encoded)
+    return alt.layer(believed, true).properties(width=WIDTH, height=300)
 
 
 def level_figure(facts: dict[str, Any]) -> Chart:
@@ -72,6 +80,8 @@ def level_figure(facts: dict[str, Any]) -> Chart:
         for line, values in zip(LINES, (curve["release"], curve["prior"], curve["unprotected"]), strict=True)
         for name, bits in zip(names, values, strict=True)
     ]
+    shown = [names[curve["eps"].index(eps)] for eps in curve["truth"]["eps"]]
+    rows += _surprises(curve, "level", shown)
     axis = alt.Axis(labelAngle=0, labelLimit=WIDTH // len(names), grid=True)
     return (
         alt.Chart({"values": rows})
@@ -79,12 +89,12 @@ def level_figure(facts: dict[str, Any]) -> Chart:
         .encode(
             x=alt.X("level:O", title="level of the hierarchy (right is coarser)", sort=names, axis=axis),
             y=alt.Y("bits:Q", title="H, bits (higher is safer)"),
-            color=_line_colour(),
-            strokeDash=_line_dash(),
+            color=_line_colour(SURPRISE),
+            strokeDash=_line_dash(SURPRISE),
             tooltip=[
                 alt.Tooltip("line:N", title="intruder with"),
                 alt.Tooltip("level:O", title="level"),
-                alt.Tooltip("bits:Q", title="H, bits", format=".3f"),
+                alt.Tooltip("bits:Q", title="bits", format=".3f"),
             ],
         )
         .properties(width=WIDTH, height=300)
@@ -189,15 +199,25 @@ def _histogram(bins: list[dict[str, Any]], title: str, colour: str) -> Chart:
     )
 
 
-def _line_colour() -> alt.Color:
-    scale = alt.Scale(domain=list(LINES), range=LINE_COLOURS)
-    legend = alt.Legend(orient="top", symbolType="stroke", symbolStrokeWidth=3)
+def _surprises(curve: dict[str, Any], axis: str, places: list[Any]) -> list[dict[str, Any]]:
+    """The rows of the line T, at these places of the chart's axis."""
+    return [
+        {"line": SURPRISE, axis: place, "bits": bits}
+        for place, bits in zip(places, curve["truth"]["bits"], strict=True)
+    ]
+
+
+def _line_colour(*further: str) -> alt.Color:
+    lines = [*LINES, *further]
+    scale = alt.Scale(domain=lines, range=[LINE_COLOURS[line] for line in lines])
+    legend = alt.Legend(orient="top", symbolType="stroke", symbolStrokeWidth=3, labelLimit=320)
     return alt.Color("line:N", title=None, scale=scale, legend=legend)
 
 
-def _line_dash() -> alt.StrokeDash:
+def _line_dash(*further: str) -> alt.StrokeDash:
     """Dash patterns, so that lines can be distinguished without colour."""
-    scale = alt.Scale(domain=list(LINES), range=[[1, 0], [2, 3], [8, 4]])
+    lines = [*LINES, *further]
+    scale = alt.Scale(domain=lines, range=[LINE_DASHES[line] for line in lines])
     return alt.StrokeDash("line:N", title=None, scale=scale)
 
 

@@ -14,7 +14,9 @@ from equivoc.cli.terminal import Terminal
 from equivoc.number_format import bits, counted, figure, probability
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.several_facts import together_facts, together_value
-from equivoc.report.wording import control_sentence, estimates_sentence, truth_sentence
+from equivoc.report.truth_facts import intruder_line, truth_facts, verdict
+from equivoc.report.truth_wording import control_sentence, spread_sentence
+from equivoc.report.wording import estimates_sentence
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -64,19 +66,38 @@ def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_val
         terminal.say(f"{counted(result.people.dropped, 'row')} without a confidential value were left out.")
     for note in result.release.notes(result.known):
         terminal.say(note)
-    _figures(terminal, summary, measured_in(result.people.attribute, unit))
+    truth = truth_facts(result)
+    told = verdict(truth, summary["records"])
+    terminal.say(told["headline"])
+    terminal.say(intruder_line(result))
+    _figures(terminal, summary, truth, measured_in(result.people.attribute, unit))
     if summary["estimates"]:
         terminal.say(estimates_sentence(summary["estimates"]))
     _riskiest(terminal, result, unit, record_values=record_values)
     if summary.get("contributions"):
         _contributions(terminal, summary["contributions"])
     _sentences(terminal, result, unit)
-    terminal.say(truth_sentence(summary["truth"]))
+    terminal.say(truth["sentence"])
+    terminal.say(told["half_bit"])
+    terminal.say(told["sentence"])
+    if result.spread is not None:
+        terminal.say(spread_sentence(result.spread))
 
 
-def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
+def _figures(terminal: Terminal, summary: dict[str, Any], truth: dict[str, Any], unit: str) -> None:
     record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
+    over_people = truth["over_people"]
     rows = [
+        (
+            "surprise, bits",
+            figure(truth["surprise"]),
+            figure(over_people["min"]),
+            figure(over_people["q05"]),
+            figure(truth["prior"]),
+            figure(truth["unprotected"]),
+        )
+    ]
+    rows += [
         (
             label,
             figure(record[name]["mean"]),
@@ -84,7 +105,6 @@ def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
             figure(record[name]["q05"]),
             figure(prior[name]),
             figure(bare[name]),
-            f"{summary['left'][name]:.1%}",
         )
         for name, label in (
             ("h0", "H0, bits"),
@@ -94,7 +114,7 @@ def _figures(terminal: Terminal, summary: dict[str, Any], unit: str) -> None:
     ]
     terminal.show(
         "The intruder's remaining uncertainty about a random person (less is riskier)",
-        ("", "mean", "min", "5th pct.", "no release", "unchanged", "left"),
+        ("", "mean", "min", "5th pct.", "no release", "unchanged"),
         rows,
     )
 
@@ -109,6 +129,7 @@ def _riskiest(terminal: Terminal, result: Assessment, unit: str, *, record_value
             f"{row['size']:,}",
             figure(row["h0"]),
             figure(row["area"]),
+            figure(row["surprise"]),
             *map(probability, row["hit"]),
         )
         for row in found["classes"]
@@ -121,7 +142,7 @@ def _riskiest(terminal: Terminal, result: Assessment, unit: str, *, record_value
         )
     if rows:
         names = known or ("class",)
-        columns = (*names, "people", "H0, bits", "area", *hits)
+        columns = (*names, "people", "H0, bits", "area", "surprise", *hits)
         told = "The riskiest classes" if fewest == 1 else f"The riskiest classes of {fewest} people or more"
         terminal.show(told, columns, rows, left=len(names))
 
@@ -155,8 +176,14 @@ def _sentences(terminal: Terminal, result: Assessment, unit: str) -> None:
 def _control(terminal: Terminal, control: dict[str, Any], close: Mapping[float, str]) -> None:
     of_people = control["people"]
     for e, hit in control["true_hit"].items():
+        low, high = control["interval"]["true_hit"][e]
         terminal.say(
             f"Her best guess is {close[e]} for a share of {probability(hit)} of {control['records']:,} people who were "
-            f"not in the data, and of {probability(of_people['true_hit'][e])} of those in it."
+            f"not in the data, and of {probability(of_people['true_hit'][e])} of those in it (95% interval of the "
+            f"difference {low:.3f} to {high:.3f})."
         )
-    terminal.say(control_sentence(control["records"], of_people["surprise"], control["surprise"]))
+    terminal.say(
+        control_sentence(
+            control["records"], of_people["surprise"], control["surprise"], control["interval"]["surprise"]
+        )
+    )

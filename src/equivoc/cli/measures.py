@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equivoc.cli.kind_options import one_attribute
-from equivoc.cli.people_options import ReleaseOptions, with_options
+from equivoc.cli.people_options import ReleaseOptions, check_intruder, with_options
 from equivoc.cli.waiting import waiting
 
 if TYPE_CHECKING:
@@ -44,13 +44,22 @@ def measures(
     from equivoc.models.measures import measure_rows
 
     one_attribute("equivoc measures", options.attributes())
+    check_intruder(options.prior, options.intruder)
     chosen = options.chosen()
     with waiting("measuring"):
         people = options.read()
         unchanged = options.technique is None and options.release is None
         release = None if unchanged else chosen.release(people, options.seed)
         others = None if control is None else options.others(control)
-        rows = measure_rows(people, release, known=options.asked(people), fraction=fraction, control=others)
+        rows = measure_rows(
+            people,
+            release,
+            known=options.asked(people),
+            fraction=fraction,
+            control=others,
+            prior=options.prior,
+            intruder=options.intruder,
+        )
     if as_json:
         told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
         found = {"technique": chosen.notation, "seed": options.seed, "measures": told}

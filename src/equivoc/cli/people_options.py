@@ -47,7 +47,8 @@ def check_intruder(prior: str | None, intruder: str | None) -> None:
     if prior is not None and prior not in PRIORS:
         raise InputError(f"--prior {prior}: choose {' or '.join(PRIORS)}.")
     if intruder is not None and intruder not in INTRUDERS:
-        raise InputError(f"--intruder {intruder}: choose {' or '.join(INTRUDERS)}.")
+        *most, last = INTRUDERS
+        raise InputError(f"--intruder {intruder}: choose {', '.join(most)} or {last}.")
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,20 @@ class ReleaseOptions:
         list[str] | None,
         typer.Option(help="Confidential columns whose numbers are codes of categories, separated by commas."),
     ] = None
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="What is publicly known without the release: marginal (the distribution of the confidential "
+            "attribute) or uniform."
+        ),
+    ] = "marginal"
+    intruder: Annotated[
+        str,
+        typer.Option(
+            help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
+            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
+        ),
+    ] = "strongest"
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
 
@@ -204,20 +219,13 @@ class AssessmentOptions(ReleaseOptions):
             "values are estimated."
         ),
     ] = None
-    prior: Annotated[
-        str,
+    replicates: Annotated[
+        int,
         typer.Option(
-            help="What is publicly known without the release: marginal (the distribution of the confidential "
-            "attribute) or uniform."
+            help="Releases of a random technique, with seeds --seed, --seed + 1, …: prints how the figures vary.",
+            min=1,
         ),
-    ] = "marginal"
-    intruder: Annotated[
-        str,
-        typer.Option(
-            help="paper (as published), informed (Bayes' rule and the mechanism), register (also "
-            "knows everybody's keys), learned (also learns from the release), or strongest: the nearest to the truth."
-        ),
-    ] = "strongest"
+    ] = 1
     control: Annotated[
         Path | None, typer.Option(help="A file of people who were not in the data, for comparison.")
     ] = None
@@ -247,6 +255,7 @@ class AssessmentOptions(ReleaseOptions):
             intruder=self.intruder,
             control=others,
             tolerance=self.tolerance,
+            replicates=self.replicates,
         )
         return result
 

@@ -17,11 +17,14 @@ from equivoc.assessment.budget import budget as budgets
 from equivoc.assessment.budget import budgeted, can_be_budgeted
 from equivoc.assessment.by_knowledge import risk_by_knowledge
 from equivoc.attributes.words import closeness, domain_size, level_names, measured_in
+from equivoc.intruder.prior import marginal
 from equivoc.report import wording
 from equivoc.report.bounds import Bounds, shown_bounds, tells_no_value
 from equivoc.report.json_values import json_values
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.shown_summary import shown_summary
+from equivoc.report.truth_facts import intruder_facts, spread_facts, surprise_facts, truth_facts, verdict
+from equivoc.report.truth_wording import control_sentence
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
@@ -64,31 +67,24 @@ def assessment_facts(
     if not tells_no_value(attribute, bounds):
         # Area divided by mean entropy is the difference between the largest and the smallest person's value.
         figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
-    area = next(figure for figure in figures if figure["name"] == "area")
-    given_away = 1.0 - area["left"]
-    words = wording.verdict_words(given_away)
-    unprotected_left = area["unprotected"] / area["prior"] if area["prior"] else 1.0
+    truth = truth_facts(result)
     facts = {
         "kind": "assessment",
         "title": title or f"Disclosure risk of {name}",
         "question": wording.question(name, result.known, result.technique),
-        "verdict": {
-            "gives_away": words,
-            "share_given_away": given_away,
-            "share_left": area["left"],
-            "share_left_unprotected": unprotected_left,
-            "headline": wording.headline(words, int(exposure["certain"]), len(people)),
-            "sentence": wording.verdict_sentence(area["left"], unprotected_left),
-        },
+        "verdict": verdict(truth, len(people)),
         "sentences": {
             "hit": [wording.hit_sentence(result.known, phrases[hit["eps"]], hit["release"]) for hit in hits],
             "shown": wording.hit_sentence(result.known, phrases[shown["eps"]], shown["release"]),
             "beside": wording.beside_sentence(shown),
-            "truth": wording.truth_sentence(summary["truth"]),
+            "truth": truth["sentence"],
         },
         "data": _data(result, unit, bounds),
         "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
         "known": result.known,
+        "truth": truth,
+        "intruders": intruder_facts(result),
+        "spread": spread_facts(result),
         "figures": figures,
         "hits": hits,
         "control": _control(summary, {hit["eps"]: hit["close"] for hit in hits}),
@@ -112,7 +108,9 @@ def assessment_facts(
         ],
         "assumptions": wording.assumptions(
             mechanism=result.release.assumption,
-            uniform_prior=bool(np.ptp(result.prior_probabilities) < 1e-12),
+            intruder=result.intruder,
+            prior=_prior(result),
+            control=result.control is not None,
             weights=people.weights is not None,
             given_domain=wording.domain_words(domain_size(attribute), bounds, unit),
         ),
@@ -178,8 +176,6 @@ def _figures(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
                 "release": release,
                 "prior": prior,
                 "unprotected": summary["unprotected"][name],
-                "given_away": prior - release,
-                "left": summary["left"][name],
                 "over_people": summary["per_record"][name],
                 "over_classes": summary["per_class"][name],
             }
@@ -204,6 +200,14 @@ def _hits(result: Assessment, unit: str) -> list[dict[str, Any]]:
     ]
 
 
+def _prior(result: Assessment) -> str:
+    """Which prior was asked for: "uniform", "marginal" or "given"."""
+    prior = result.prior_probabilities
+    if np.ptp(prior) < 1e-12:
+        return "uniform"
+    return "marginal" if np.allclose(prior, marginal(result.people), rtol=0, atol=1e-12) else "given"
+
+
 def _estimates(summary: dict[str, Any]) -> dict[str, Any] | None:
     """How many areas are estimates, and a bound of their error; None if all are exact or certified."""
     told = summary["estimates"]
@@ -215,7 +219,7 @@ def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any]
     if "control" not in summary:
         return None
     control = summary["control"]
-    people, further = control["people"], control["beyond"]
+    people, further, between = control["people"], control["beyond"], control["interval"]
     return {
         "records": control["records"],
         "h0": control["h0"],
@@ -228,14 +232,22 @@ def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any]
                 "people": people["true_hit"][eps],
                 "control": hit,
                 "beyond": further["true_hit"][eps],
+                "interval": between["true_hit"][eps],
             }
             for eps, hit in control["true_hit"].items()
         ],
         **{
-            name: {"people": people[name], "control": control[name], "beyond": further[name]}
+            name: {
+                "people": people[name],
+                "control": control[name],
+                "beyond": further[name],
+                "interval": between[name],
+            }
             for name in ("truth", "surprise")
         },
-        "sentence": wording.control_sentence(control["records"], people["surprise"], control["surprise"]),
+        "sentence": control_sentence(
+            control["records"], people["surprise"], control["surprise"], between["surprise"]
+        ),
     }
 
 
@@ -258,6 +270,7 @@ def _curve(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
         "release": found.release,
         "prior": found.prior,
         "unprotected": found.unprotected,
+        "truth": surprise_facts(result, eps, found.release),
     }
 
 

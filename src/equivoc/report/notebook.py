@@ -9,6 +9,7 @@ from equivoc.assessment.assessment import Assessment
 from equivoc.attributes.words import closeness, measured_in
 from equivoc.models.phrases import listed
 from equivoc.number_format import figure, probability
+from equivoc.report.truth_facts import truth_facts, verdict
 
 
 def notebook_summary(result: Any) -> str:
@@ -20,20 +21,25 @@ def _assessment(result: Assessment) -> str:
     summary = result.summary
     record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
     attribute = result.people.attribute
-    rows = [
-        (label, record[f]["mean"], prior[f], bare[f], f"{summary['left'][f]:.0%}")
-        for f, label in (("h0", "H0, bits"), ("area", f"area, bits × {measured_in(attribute)}"))
-    ]
+    truth = truth_facts(result)
     cells: list[tuple[str, ...]] = [
-        (label, figure(a), figure(b), figure(c), left) for label, a, b, c, left in rows
+        (
+            "surprise at the true value, bits",
+            *(figure(truth[f]) for f in ("surprise", "prior", "unprotected")),
+        )
     ]
+    for f, label in (("h0", "H0, bits"), ("area", f"area, bits × {measured_in(attribute)}")):
+        cells.append((label, figure(record[f]["mean"]), figure(prior[f]), figure(bare[f])))
     for e in result.eps:
         label = f"best guess {closeness(attribute, e).label}"
         rates = (record["hit"][e]["mean"], prior["hit"][e], bare["hit"][e])
-        cells.append((label, *map(probability, rates), ""))
+        cells.append((label, *map(probability, rates)))
     knows = listed(result.known) if result.known else "no key"
-    caption = f"{result.technique}; {summary['records']:,} records; the intruder knows {knows}; averages over people"
-    return _table(caption, ("", "this release", "without it", "published unchanged", "share left"), cells)
+    caption = (
+        f"{result.technique}; {summary['records']:,} records; the {result.intruder} intruder knows {knows}; averages "
+        f"over people. {verdict(truth, summary['records'])['headline']}"
+    )
+    return _table(caption, ("", "this release", "without it", "published unchanged"), cells)
 
 
 def _study(result: Any) -> str:

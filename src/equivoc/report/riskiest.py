@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from equivoc.assessment.truth import members
 from equivoc.attributes.words import closeness
 from equivoc.report.bounds import FEWEST_PEOPLE
 
@@ -21,7 +22,10 @@ def riskiest_classes(result: Assessment, most: int, *, record_values: bool, unit
     posteriors, measured = result.posteriors, result.figures
     fewest = 1 if record_values else FEWEST_PEOPLE
     sizes = posteriors.sizes
-    figures = {"h0": measured.h0, "area": measured.area}
+    counts, row = members(posteriors.classes)
+    weighed = counts.data * result.truth.overall.surprises
+    surprise = np.bincount(row, weights=weighed, minlength=len(sizes)) / sizes
+    figures = {"h0": measured.h0, "area": measured.area, "surprise": surprise}
     hits = measured.hit
     order = result.riskiest(len(posteriors))
     named = order[sizes[order] >= fewest][:most]

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from equivoc.models.phrases import listed
-from equivoc.number_format import amount, bits, counted, figure, probability
+from equivoc.number_format import amount, counted, figure, probability
 from equivoc.report.bounds import Bounds
-
-VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
-"""The word for the drop of the area: "little" below a quarter, "most" from a half on."""
 
 CONTROL, MEAN_ENTROPY, HIT_RATE = "Control group", "Mean entropy", "Hit rate V(ε)"
 METHODS = (
@@ -38,9 +35,10 @@ METHODS = (
     ),
     (
         "Surprise",
-        "−log2 of the probability that she gives to the true value, in bits, averaged over people. The distribution of "
-        "the attribute in the file is first mixed into her posteriors, with the weight that minimises the surprise. "
-        "Lower is riskier. The value without the release is for someone who knows only this distribution.",
+        "−log2 of the probability that she gives to the true value, in bits, averaged over people. Her prior is first "
+        "mixed into her posteriors, with the weight that minimises the surprise (1 − trust). Lower is riskier. The "
+        "value without the release is for someone who has only the prior. T(ε) is the surprise at the window of width "
+        "ε that holds the true value.",
     ),
     (
         "Averages",
@@ -50,14 +48,14 @@ METHODS = (
     (
         "Baselines",
         "“without the release” is for an intruder who has only her prior; “published unchanged” is for one who has the "
-        "original file. “Share left” is the figure for this release divided by the figure without the release.",
+        "original file.",
     ),
     (
         CONTROL,
         "people who were not in the data. What the release discloses about them, it discloses about anyone; the "
-        "difference is the risk of being in the data. In this table surprise is the mean of −log2 of the probability "
-        "that the intruder gives to the true value, in bits, after 1% of the probability is spread evenly over all "
-        "values. Lower is riskier.",
+        "difference is the risk of being in the data. Both groups are scored with the trust that suits the people in "
+        "the data, but with a weight of the prior of at least 1/(n + 1) for n people. The 95% interval of the "
+        "difference is clustered by class, because people who agree on the known keys share a posterior.",
     ),
     (
         "Contributions",
@@ -66,9 +64,9 @@ METHODS = (
     ),
     (
         "Verdict",
-        "“little” is disclosed if the release reduces the area by less than a quarter, “a good part” if by less than a "
-        "half, “most” otherwise. It is about the average person; see the distribution over people for those at the "
-        "highest risk.",
+        "“little” is disclosed if the release takes away less than a quarter of the surprise that the true values have "
+        "without it, “a good part” if less than a half, “most” otherwise. It is about the average person; see the "
+        "people about whom she is certain and right, and the distribution over people.",
     ),
 )
 
@@ -131,61 +129,6 @@ def beside_sentence(hit: dict[str, Any]) -> str:
     )
 
 
-def control_sentence(records: int, people: float, control: float) -> str:
-    """The sentence about the difference between the people in the data and the control group.
-
-    >>> control_sentence(100, 1.5, 2.0)
-    'The mean surprise at the true value is 1.5 bits for the people in the data and 2 bits for 100 people who were not \
-in it: the difference, 0.5 bits, is what the release discloses only about people in the data.'
-    """
-    return (
-        f"The mean surprise at the true value is {bits(people)} for the people in the data and {bits(control)} for "
-        f"{counted(records, 'person')} who were not in it: the difference, {bits(control - people)}, is what the "
-        "release discloses only about people in the data."
-    )
-
-
-def truth_sentence(truth: dict[str, Any]) -> str:
-    """Her posteriors compared with the people's true values, at ε = 0 or the smallest tolerance.
-
-    >>> truth_sentence({"surprise": {0.0: 1.966}, "prior_surprise": {0.0: 4.104}, "gain": 2.137, "certain_right": 337,
-    ...     "certain_wrong": 0})
-    'Her mean surprise at the true values is 1.966 bits, and 4.104 bits without the release: she gains 2.137 bits \
-about the true value per person. She is certain and right about 337 people, and certain but wrong about 0 people.'
-    """
-    eps = min(truth["surprise"])
-    return (
-        f"Her mean surprise at the true values is {bits(truth['surprise'][eps])}, and "
-        f"{bits(truth['prior_surprise'][eps])} without the release: she gains {bits(truth['gain'])} about the true "
-        f"value per person. She is certain and right about {counted(truth['certain_right'], 'person')}, and certain "
-        f"but wrong about {counted(truth['certain_wrong'], 'person')}."
-    )
-
-
-def verdict_words(given_away: float) -> str:
-    return next(words for below, words in VERDICTS if given_away < below)
-
-
-def headline(words: str, certain: int, records: int) -> str:
-    """The result in one line: the average person, and the people at the highest risk.
-
-    >>> headline("little", 2, 100)
-    'On average little is disclosed, but the intruder is certain about 2 people (2.0%).'
-    """
-    if not certain:
-        return f"On average {words} is disclosed, and the intruder is not certain about anyone."
-    many = counted(certain, "person")
-    joined = "and" if words == "most" else "but"
-    return f"On average {words} is disclosed, {joined} the intruder is certain about {many} ({certain / records:.1%})."
-
-
-def verdict_sentence(left: float, left_unprotected: float) -> str:
-    return (
-        f"After the release, the intruder has {left:.0%} of the uncertainty that she has without it. "
-        f"If the file were published unchanged, she would have {left_unprotected:.0%}."
-    )
-
-
 def domain_words(many: str, bounds: Bounds | None, unit: str) -> str:
     """The number of values, and their range.
 
@@ -204,16 +147,37 @@ def domain_words(many: str, bounds: Bounds | None, unit: str) -> str:
     )
 
 
-def assumptions(*, mechanism: str, uniform_prior: bool, weights: bool, given_domain: str) -> list[str]:
+PRIORS = {
+    "marginal": "Without the release she knows how the attribute is distributed in the file: this counts as public.",
+    "uniform": "Without the release she considers all of these equally likely.",
+    "given": "Without the release she expects the distribution that was given as her prior.",
+}
+
+
+def assumptions(
+    *, mechanism: str, intruder: str, prior: str, weights: bool, given_domain: str, control: bool = False
+) -> list[str]:
+    """What the figures assume; ``prior`` is one of PRIORS, ``intruder`` the one that is used."""
     told = [
         "The target is in the file, and the intruder knows how many people in the file have the same known keys.",
         "She knows the true values of the known keys; a missing value of a key is treated as a value of its own.",
         f"She knows which values the confidential attribute can take ({given_domain}).",
-        "Without the release she considers all of these equally likely."
-        if uniform_prior
-        else "Without the release she expects the distribution that was given as her prior.",
+        PRIORS[prior],
         mechanism,
     ]
+    if intruder == "register":
+        told.append("She has a register: she knows the known keys of everybody in the file.")
+    if intruder == "learned":
+        told.append(
+            "She learns from the release how the confidential attribute depends on the released keys."
+        )
+    if intruder == "paper" and prior != "uniform":
+        told.append(
+            "The intruder is the published one, who considers all values equally likely before the release; the stated "
+            "prior is used for the figures without the release only."
+        )
+    if control:
+        told.append("People of the control group are not in the file; the intruder is not told so.")
     if weights:
         told.append("Survey weights are not used: the figures are about the people in the file.")
     return told

@@ -16,7 +16,7 @@ from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import prior_probabilities
 from equivoc.measure.parallel import on_one_core
 from equivoc.study.knowledge import Knowledge
-from equivoc.study.measured_together import measure_together
+from equivoc.study.measured_together import measure_together, prior_surprise
 from equivoc.techniques.technique import Technique
 
 Floats = NDArray[np.float64]
@@ -111,7 +111,8 @@ def measure_cell(setting: Setting, key: CellKey) -> CellResult:
             release = technique.release(setting.people, cell_randomness(setting.seed, key))
             prior = prior_probabilities(setting.prior, setting.people)
             eps = true_hit_tolerance(setting.people)
-            sums = {size: _Sums(prior, eps) for size in setting.knowledge.sizes}
+            without = prior_surprise(prior, setting.people)
+            sums = {size: _Sums(prior, without, eps) for size in setting.knowledge.sizes}
             for found in setting.knowledge.posteriors(release, prior=prior, intruder=setting.intruder):
                 sums[len(found.known)].add(found)
             figures = tuple(of_size.figures(size) for size, of_size in sums.items())
@@ -128,14 +129,14 @@ def measure_cell(setting: Setting, key: CellKey) -> CellResult:
 class _Sums:
     """Running sums of all figures over the classes, or people, of one number of known keys."""
 
-    def __init__(self, prior: Floats, eps: float) -> None:
-        self._prior, self._eps = prior, eps
+    def __init__(self, prior: Floats, without: float, eps: float) -> None:
+        self._prior, self._without, self._eps = prior, without, eps
         self._waiting: list[Posteriors] = []
         self._weight = np.zeros(2)
         self._h0 = np.zeros(2)
         self._area = np.zeros(2)
         self._subsets = 0
-        self._surprise = np.zeros(2)
+        self._surprise = 0.0
         self._right = 0.0
 
     def add(self, found: Posteriors) -> None:
@@ -152,7 +153,7 @@ class _Sums:
         (h0, h0_record), (area, area_record) = (
             (each / self._weight).tolist() for each in (self._h0, self._area)
         )
-        surprise, without = (self._surprise / self._subsets).tolist()
+        surprise = self._surprise / self._subsets
         return Figures(
             size,
             h0,
@@ -160,7 +161,7 @@ class _Sums:
             h0_record,
             area_record,
             surprise=surprise,
-            gain=max(0.0, without - surprise),
+            gain=max(0.0, self._without - surprise),
             true_hit=float(self._right / self._weight[1]),
         )
 
@@ -174,9 +175,8 @@ class _Sums:
         self._weight += (len(sizes), sizes.sum())
         self._h0 += (h0.sum(), (h0 * sizes).sum())
         self._area += (area.sum(), (area * sizes).sum())
-        for surprises in found.surprises(
-            self._prior
-        ):  # every subset has the same people, so each counts once
-            self._surprise += surprises
+        # Every subset has the same people, so each counts once.
+        for surprise in found.surprises(self._prior):
+            self._surprise += surprise
             self._subsets += 1
         self._right += float((found.right * found.people).sum())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.data.microdata import Microdata
 from equivoc.intruder.beliefs.truth import best_trust, mean_surprise
 from equivoc.intruder.mixing import mixed_blocks
 from equivoc.intruder.posteriors import Posteriors, ranges
@@ -35,13 +36,13 @@ class MeasuredTogether:
     subsets: NDArray[np.int64] = field(repr=False)
     """Where the cells of each subset begin, and where the last end."""
 
-    def surprises(self, prior: Floats) -> Iterator[tuple[float, float]]:
-        """For each subset of the keys: her mean surprise T(0) and the prior's, in bits per person."""
+    def surprises(self, prior: Floats) -> Iterator[float]:
+        """For each subset of the keys: her mean surprise T(0), in bits per person."""
         given = np.maximum(prior[self.values], LEAST)
         belief = np.minimum(self.belief, 1.0)
         for begin, end in zip(self.subsets[:-1], self.subsets[1:], strict=True):
             cells = belief[begin:end], given[begin:end], self.people[begin:end]
-            yield mean_surprise(*cells, best_trust(*cells)), mean_surprise(*cells, 0.0)
+            yield mean_surprise(*cells, best_trust(*cells))
 
 
 def measure_together(posteriors: Sequence[Posteriors], eps: float) -> MeasuredTogether:
@@ -73,3 +74,9 @@ def measure_together(posteriors: Sequence[Posteriors], eps: float) -> MeasuredTo
     sizes = np.concatenate([found.sizes for found in posteriors])
     people = np.concatenate([each.data for each in counts]).astype(np.float64)
     return MeasuredTogether(sizes, h0, area, people, values, belief, right, ends)
+
+
+def prior_surprise(prior: Floats, people: Microdata) -> float:
+    """The mean surprise of someone who has not seen the release, in bits per person."""
+    given, everyone = np.maximum(prior, LEAST), np.bincount(people.codes, minlength=len(prior))
+    return mean_surprise(given, given, everyone.astype(np.float64), 0.0)

@@ -30,10 +30,13 @@ MOST_CELLS = 2**22
 def learned(evidence: Evidence, classes: Classes, prior: Floats) -> Posteriors:
     """What she believes of each class."""
     people, known = evidence.people, list(classes.known)
+    # In the people's order, so that nothing depends on the order in which keys are named.
+    ordered = [name for name in people.keys if name in known]
     symbols = np.asarray(evidence.symbols, dtype=np.int64)
     likelihood = _likelihood(evidence, prior)
     if evidence.changed(known):
-        found = learn(evidence.codes(known), symbols, likelihood, prior, targets=classes.key_codes)
+        targets = classes.key_codes[:, [known.index(name) for name in ordered]]
+        found = learn(evidence.codes(ordered), symbols, likelihood, prior, targets=targets)
         columns = [people.keys.index(name) for name in known]
         # With the records' numbers in place of their values, the linkage is that of single records.
         file = replace(
@@ -46,7 +49,7 @@ def learned(evidence: Evidence, classes: Classes, prior: Floats) -> Posteriors:
         )
     else:
         # Of hidden records only what is known can be used; all released keys of the others.
-        used = known if evidence.hidden is not None else list(people.keys)
+        used = ordered if evidence.hidden is not None else list(people.keys)
         found = learn(evidence.codes(used), symbols, likelihood, prior)
         weights = _members(classes)
     return Posteriors(classes, people.attribute, found.averaged(weights), None)

@@ -57,6 +57,8 @@ PER_OPTION: dict[str, dict[str, str]] = {
     },
     "--format": {"empty": "", "unknown": "xlsx", "by-case": "CSV ", "two": "csv,parquet"},
     "--prior": {"empty": "", "unknown": "everyone", "by-case": "Marginal", "numbers": "0.5,0.5"},
+    "--intruder": {"empty": "", "unknown": "mallory", "by-case": "Paper", "two": "paper,informed"},
+    "--replicates": {"empty": "", "text": "x", "0": "0", "minus": "-1", "fraction": "1.5", "nan": "nan"},
     "--tolerance": {"empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "1": "1"},
     "--fraction": {
         "empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "above-1": "1.5",
@@ -95,9 +97,9 @@ DOUBTFUL: dict[str, dict[str, str]] = {
     "--date": {"no-date": "soon", "empty": "", "not-utf-8": "\udce9"},
 }
 OF_COMMAND = {
-    "assess": {"--eps", "--format", "--prior", "--tolerance"},
+    "assess": {"--eps", "--format", "--tolerance", "--replicates"},
     "measures": {"--fraction"},
-    "report": {"--eps", "--unit", "--title", "--date", "--prior", "--tolerance"},
+    "report": {"--eps", "--unit", "--title", "--date", "--tolerance", "--replicates"},
 }
 SHARED = {
     "--confidential",
@@ -111,6 +113,8 @@ SHARED = {
     "--hierarchy",
     "--ordered",
     "--categories",
+    "--prior",
+    "--intruder",
 }
 BAD_WEIGHTS = {
     "negative": ["-1"], "text": ["x"], "missing": [""], "nan": ["nan"], "infinite": ["inf"], "all-0": ["0"] * 24,

@@ -14,7 +14,8 @@ from equivoc.arguments import check_choice, checked_whole_number
 from equivoc.assessment.by_knowledge import MOST_KEYS, SubsetFigures, published, subset_figures
 from equivoc.assessment.class_figures import CHECKED_ROWS, ClassFigures, class_figures
 from equivoc.assessment.contributions import contributions, mean_entropies
-from equivoc.assessment.control_group import compared_groups
+from equivoc.assessment.control_group import control_figures
+from equivoc.assessment.intruder_table import intruder_rows
 from equivoc.assessment.mean_curve import MeanCurve, SurpriseCurve, mean_entropies_at, surprise_curve
 from equivoc.assessment.replicates import spread_over_seeds
 from equivoc.assessment.report_methods import Reported
@@ -28,7 +29,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import LEAST, Prior, prior_probabilities
 from equivoc.intruder.release import Release
-from equivoc.intruder.strengths.strongest import INTRUDERS, Choice, against_truth
+from equivoc.intruder.strengths.strongest import INTRUDERS, Choice
 from equivoc.measure.input.arguments import check_relative_gap, tolerances
 from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
@@ -110,33 +111,8 @@ class Assessment(Reported):
         choice = self.choice
         if self.asked != "strongest":
             choice = self.release.choice(self.posteriors.classes, self.prior_probabilities)
-        return self.people.like(_columns_of(self.compared(choice)))
-
-    def compared(self, choice: Choice) -> list[dict[str, Any]]:
-        """The rows of `intruders` for those of this choice and the one that is used."""
-        tried = {each.intruder: each.posteriors for each in choice.tried}
-        tried[self.intruder] = self.posteriors
-        at = next((e for e in self.eps if e > 0), self.eps[0])
-        rows = []
-        for name, posteriors in tried.items():
-            found, truth = self.figures, self.truth
-            if name != self.intruder:
-                found = class_figures(posteriors, (at,), tolerance=self.tolerance)
-                truth = truth_beside_belief(posteriors, found, (at,), self._mixed_prior)
-            rows.append(
-                {
-                    "intruder": name,
-                    "h0": found.mean(found.h0),
-                    "area": found.mean(found.area),
-                    "surprise": truth.overall.surprise,
-                    "gain": truth.overall.gain,
-                    "trust": truth.overall.trust,
-                    "hit": found.mean(found.hit[at]),
-                    "true_hit": truth.true_hit[at],
-                    "used": name == self.intruder,
-                }
-            )
-        return rows
+        rows = intruder_rows(self, choice)
+        return self.people.like({name: [row[name] for row in rows] for name in rows[0]})
 
     @cached_property
     def figures(self) -> ClassFigures:
@@ -193,7 +169,7 @@ class Assessment(Reported):
 
     def surprise_curve(self, eps: Floats) -> SurpriseCurve:
         """T(ε), the mean surprise over people at these tolerances, in bits, beside H(ε)."""
-        return surprise_curve(self.posteriors, eps, self.truth.overall, self._mixed_prior)
+        return surprise_curve(self.posteriors, eps, self.truth.overall, self.mixed_prior)
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -216,11 +192,11 @@ class Assessment(Reported):
     def truth(self) -> TruthFigures:
         """Her beliefs compared with the people's true values."""
         return truth_beside_belief(
-            self.posteriors, self.figures, self.eps, self._mixed_prior, gate_below=GATE_BELOW
+            self.posteriors, self.figures, self.eps, self.mixed_prior, gate_below=GATE_BELOW
         )
 
     @property
-    def _mixed_prior(self) -> Floats:
+    def mixed_prior(self) -> Floats:
         """The prior that is mixed in before the comparison with the truth: no value is impossible."""
         return np.maximum(self.prior_probabilities, LEAST)
 
@@ -265,7 +241,7 @@ class Assessment(Reported):
         if self.spread is not None:
             facts["spread"] = self.spread
         if self.control is not None:
-            facts["control"] = self._control_figures(self.control)
+            facts["control"] = control_figures(self, self.control)
         return facts
 
     @cached_property
@@ -294,21 +270,6 @@ class Assessment(Reported):
             "checked": CHECKED_ROWS,
             "largest_error": found.largest_error,
         }
-
-    def _control_figures(self, control: Microdata) -> dict[str, Any]:
-        """Means of the control group; true hits, truth and surprise for it and for the people, and the differences."""
-        classes = control.classes(list(self.known))
-        posteriors = self.release.of_others(classes, self.prior_probabilities, self.intruder)
-        found = class_figures(posteriors, self.eps, tolerance=self.tolerance)
-        # The people are looked up like the others: without what she knows only of people in the data.
-        own = self.release.of_others(self.posteriors.classes, self.prior_probabilities, self.intruder)
-        compared = compared_groups(
-            (own, class_figures(own, self.eps, tolerance=self.tolerance).right),
-            (posteriors, found.right),
-            self.prior_probabilities,
-            against_truth(own, self.prior_probabilities).trust,
-        )
-        return {"records": len(control), "classes": len(posteriors), **found.means, **compared}
 
     @cached_property
     def contributions(self) -> dict[str, float]:
@@ -476,10 +437,6 @@ def _domain(attribute: Attribute) -> dict[str, Any]:
     if attribute.numeric:
         return {**facts, "low": float(attribute.values[0]), "high": float(attribute.values[-1])}
     return facts if attribute.ordered else {**facts, "height": int(attribute.geometry.width)}
-
-
-def _columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def _beside(taken: Any, columns: dict[str, Any]) -> dict[str, Any]:

@@ -13,16 +13,21 @@ the standard error of independent people, as with few classes, that one is used.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.assessment.class_figures import true_places
+from equivoc.assessment.class_figures import class_figures, true_places
 from equivoc.assessment.truth import Shares, members
 from equivoc.attributes.numbers import nearest_places
 from equivoc.data.classes import Classes
+from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.strengths.strongest import against_truth
+
+if TYPE_CHECKING:
+    from equivoc.assessment.assessment import Assessment
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,6 +59,23 @@ class Scores:
 
     def _mean(self, figures: Floats) -> float:
         return float(np.average(figures, weights=self.people))
+
+
+def control_figures(result: Assessment, control: Microdata) -> dict[str, Any]:
+    """Means of the control group; true hits, truth and surprise for it and for the people, and the differences."""
+    classes = control.classes(list(result.known))
+    prior = result.prior_probabilities
+    posteriors = result.release.of_others(classes, prior, result.intruder)
+    found = class_figures(posteriors, result.eps, tolerance=result.tolerance)
+    # The people are looked up like the others: without what she knows only of people in the data.
+    own = result.release.of_others(result.posteriors.classes, prior, result.intruder)
+    compared = compared_groups(
+        (own, class_figures(own, result.eps, tolerance=result.tolerance).right),
+        (posteriors, found.right),
+        prior,
+        against_truth(own, prior).trust,
+    )
+    return {"records": len(control), "classes": len(posteriors), **found.means, **compared}
 
 
 def compared_groups(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.assessment.intruder_table import intruder_rows
 from equivoc.assessment.spread import spread
 from equivoc.intruder.beliefs.truth import HALF_BIT
 from equivoc.report import truth_wording
@@ -89,7 +90,7 @@ def intruder_facts(result: Assessment) -> dict[str, Any]:
     return {
         "used": result.intruder,
         "asked": result.asked,
-        "rows": result.compared(choice),
+        "rows": intruder_rows(result, choice),
         "left_out": choice.left_out,
         "of_subsets": result.subset_intruder,
         "line": intruder_line(result),

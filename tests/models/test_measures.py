@@ -286,10 +286,10 @@ def test_sentences_hold_the_numbers_of_this_file() -> None:
     people = Microdata(frame, confidential="pay", keys=["age"])
     told = eq.measures(people, eq.Unprotected().release(people)).set_index("measure")["meaning"]
     assert told["k-anonymity"] == "Someone looks like nobody else on age; 1 record is alone; more is safer."
-    assert "0.4 bits about the exact pay of a random person, of 2 if she knew nothing" in told["H0"]
+    assert "0.4 bits of uncertainty about the exact pay of a random person (at most 2)" in told["H0"]
     assert "certain of 3 of 5 records (60.0%)" in told["H0"]
     assert "3 of 5 records (60.0%) are in a class with one value only" in told["l-diversity, distinct"]
-    assert "with chance 0.6" in told["prosecutor risk, average"]
+    assert "with probability 0.6" in told["prosecutor risk, average"]
     assert "In both files 1 of 5 records (20.0%) are unique" in told["Truta, minimal"]
     assert "A single key makes 1 of 5 records (20.0%) unique" in told["SUDA, special uniques"]
 

@@ -132,13 +132,13 @@ def _left(posteriors: Posteriors, curves: Measured, *, of: str = "") -> list[Mea
         Measure(
             f"H0{of}",
             h0,
-            f"{knowing} is left with {bits(h0)} about the exact {unit} of a random person, of {figure(most)} if she "
-            f"knew nothing; she is certain of {_certain(posteriors, curves)}; more is safer.",
+            f"{knowing} has {bits(h0)} of uncertainty about the exact {unit} of a random person (at "
+            f"most {figure(most)}); she is certain of {_certain(posteriors, curves)}; more is safer.",
         ),
         Measure(
             f"A{of}",
             area,
-            f"{knowing} is left with {figure(area)} bits × {unit} over all tolerances, for a random person; "
+            f"{knowing} has {figure(area)} bits × {unit} of uncertainty over all tolerances about a random person; "
             "values far apart count more than close ones; more is safer.",
         ),
     ]

@@ -1,4 +1,4 @@
-"""Names and shares as one reads them out."""
+"""Lists of names and shares of records as text."""
 
 from __future__ import annotations
 

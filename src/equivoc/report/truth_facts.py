@@ -53,8 +53,12 @@ def truth_facts(result: Assessment) -> dict[str, Any]:
         "below_half_bit": overall.below_half_bit,
         "below_half_bit_without": float(np.average(before < HALF_BIT, weights=counts.data)),
         "over_people": spread(overall.surprises, counts.data),
+        "gated": result.truth.facts.get("gated"),
     }
-    return {**told, "sentence": truth_wording.truth_sentence(told)}
+    sentence = truth_wording.truth_sentence(told)
+    if told["gated"] is not None and told["gated"]["below_half_bit"] > told["below_half_bit"]:
+        sentence += " " + truth_wording.gated_sentence(told["gated"]["below_half_bit"])
+    return {**told, "sentence": sentence}
 
 
 def share_given_away(gain: float, prior: float) -> float:
@@ -70,6 +74,8 @@ def verdict(truth: dict[str, Any], records: int) -> dict[str, Any]:
     """The result in a headline, by what is disclosed in truth."""
     words = truth_wording.verdict_words(truth["given_away"])
     right, below = truth["certain_right"], truth["below_half_bit"]
+    if truth["gated"] is not None:
+        below = max(below, truth["gated"]["below_half_bit"])
     more = below if below > truth["below_half_bit_without"] else 0.0
     return {
         "gives_away": words,

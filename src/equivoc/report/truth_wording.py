@@ -90,6 +90,18 @@ about the true value per person. She is certain and right about 337 people, and 
     )
 
 
+def gated_sentence(below: float) -> str:
+    """
+    >>> gated_sentence(0.31)
+    'The release is right about some groups of people and wrong about others: trusted group by group, it leaves 31.0% \
+of the people with less than half a bit of surprise.'
+    """
+    return (
+        "The release is right about some groups of people and wrong about others: trusted group by group, it leaves "
+        f"{below:.1%} of the people with less than half a bit of surprise."
+    )
+
+
 def intruder_line(used: str, tried: Mapping[str, float], left_out: Mapping[str, str]) -> str:
     """The intruder that is used, and the others: those tried with their mean surprise, and why others were not.
 

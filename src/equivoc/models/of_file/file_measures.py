@@ -104,7 +104,7 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "(α,k)-anonymity, α",
             share,
-            f"In the worst class {share:.1%} of the people have the same {unit}: a bet on it wins that often; "
+            f"In the worst class {share:.1%} of the people have the same {unit}, so a guess of it is right that often; "
             "less is safer.",
         ),
         *_by_distance(people, classes),
@@ -142,13 +142,13 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "prosecutor risk, highest",
             found.highest,
-            f"Whoever knows that her target is in the file names the right record with chance "
+            f"An intruder who knows that her target is in the file finds the right record with probability "
             f"{figure(found.highest)} at worst; less is safer.",
         ),
         Measure(
             "prosecutor risk, average",
             found.average,
-            f"She names the right record of a random person with chance {figure(found.average)}; "
+            f"She finds the right record of a random person with probability {figure(found.average)}; "
             f"for {found.above:.1%} of the records it is above {figure(found.threshold)}; less is safer.",
         ),
     ]
@@ -161,7 +161,8 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
             Measure(
                 "individual risk, highest",
                 individual.highest,
-                f"{whole}the riskiest record is identified with chance {figure(individual.highest)}; less is safer.",
+                f"{whole}the riskiest record is identified with probability {figure(individual.highest)}; "
+                "less is safer.",
             ),
             Measure(
                 "global risk",
@@ -182,14 +183,14 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
         Measure(
             "journalist risk, highest",
             found.highest,
-            "Whoever does not know who is in the file names the right person behind a record with chance "
+            "An intruder who does not know who is in the file finds the person of a record with probability "
             f"{figure(found.highest)} at worst (population: {source}); less is safer.",
         ),
         Measure(
             "marketer risk",
             market.share,
-            f"Whoever matches the whole file with the population gets {figure(market.expected)} of {len(people):,} "
-            f"records right ({market.share:.1%}); less is safer.",
+            f"An intruder who matches the whole file with the population gets {figure(market.expected)} of "
+            f"{len(people):,} records right ({market.share:.1%}); less is safer.",
         ),
     ]
     if population is not None:
@@ -198,7 +199,7 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
             Measure(
                 "δ-presence, δ_max",
                 presence.high,
-                f"The chance that someone of the population is in the file is between {figure(presence.low)} and "
+                f"The probability that someone of the population is in the file is between {figure(presence.low)} and "
                 f"{figure(presence.high)}; less is safer.",
             )
         )

@@ -44,8 +44,8 @@ def guess_measures(
         Measure(
             "Bayes vulnerability",
             right,
-            f"At one try she expects to name the exact {unit} of a random person with chance {figure(right)}; "
-            "less is safer.",
+            f"With one guess she expects to be right about the exact {unit} of a random person with probability "
+            f"{figure(right)}; less is safer.",
         ),
         Measure(
             "conditional min-entropy",
@@ -56,7 +56,7 @@ def guess_measures(
         Measure(
             "min-entropy leakage",
             leaked,
-            f"The most frequent {unit} is right with chance {figure(before)}; release and keys multiply that by "
+            f"The most frequent {unit} is right with probability {figure(before)}; release and keys multiply that by "
             f"{figure(right / before)}, {bits(leaked)}, in her belief; less is safer.",
         ),
     ]

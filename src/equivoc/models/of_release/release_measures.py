@@ -93,7 +93,7 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
                 "Skinner–Elliot θ",
                 found.theta,
                 f"In the release {unique} are unique, and a person of the original who fits one of them is its "
-                f"owner with chance {figure(found.theta)}; less is safer.",
+                f"owner with probability {figure(found.theta)}; less is safer.",
             )
         )
     if rows_released < records and not np.isnan(found.estimate):
@@ -117,8 +117,8 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
         Measure(
             "Truta, maximal",
             shares.maximal,
-            f"With luck in classes of any size, {shares.maximal:.1%} of the released records can be expected to be "
-            f"{identify}; less is safer.",
+            f"If one record of each class is drawn at random, {shares.maximal:.1%} of the released records are "
+            f"expected to be {identify}; less is safer.",
         ),
         Measure(
             "Truta, weighted",

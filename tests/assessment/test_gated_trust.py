@@ -65,7 +65,7 @@ def test_no_alarm_without_such_a_group(frame, people):
 def test_a_trusted_intruder_is_not_gated(technique, people, monkeypatch):
     monkeypatch.setattr(surprise, "gated_truth", None)
     truth = eq.assess(people, technique).summary["truth"]
-    assert truth["trust"] >= 0.99
+    assert truth["trust"] >= 0.95
     assert "gated" not in truth
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_KEYS_FOR_CONTRIBUTIONS = 6
 """With more known keys than this, the summary has no contributions; use `contributions`."""
-GATE_BELOW = 0.99
+GATE_BELOW = 0.95
 """With less trust than this, the intruder may be wrong about many people: trust is then estimated for each person."""
 
 

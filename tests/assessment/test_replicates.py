@@ -72,5 +72,5 @@ def test_numbers_of_releases_that_make_no_sense(given: object, said: str) -> Non
 
 def test_a_release_that_is_already_made_cannot_be_drawn_again() -> None:
     mine = people()
-    with pytest.raises(eq.InputError, match="already made"):
+    with pytest.raises(eq.InputError, match="leave it out for an existing release"):
         eq.assess(mine, eq.Sampling(fraction=0.5).release(mine, 0), replicates=2)

@@ -186,6 +186,6 @@ def test_groups_that_may_overlap(method):
 
 
 def test_groups_too_large_for_so_many_values():
-    message = "'pay' spans 249 steps of 1, too many .* groups of 250 give away: round it to a coarser grid"
+    message = "'pay' spans 249 steps of 1, too many .* groups of 250: round it to a coarser grid"
     with pytest.raises(InputError, match=message):
         released(np.arange(500) // 2, range(250), size=250)

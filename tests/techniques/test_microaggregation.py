@@ -142,7 +142,7 @@ def test_an_unknown_method():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([0.0, 1.0, 2**0.5, 5.0], "the values of 'pay' lie on no even grid, .* put them on one"),
+        ([0.0, 1.0, 2**0.5, 5.0], "the values of 'pay' are not on an even grid, .* put them on one"),
         ([0, 1, 99_999, 100_000], "'pay' spans 100000 steps of 1, too many .* round it to a coarser grid"),
     ],
 )

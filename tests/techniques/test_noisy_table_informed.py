@@ -117,5 +117,5 @@ def test_a_note_says_where_cells_are_worked_out_together(monkeypatch):
     assert release.notes() == release.notes([]) == []
     monkeypatch.setattr(noisy_table, "MOST_EXACT_CELLS", 11)
     (note,) = release.notes([])
-    assert "there are 12 cells to work out" in note
+    assert "there are 12 cells to compute" in note
     assert "priors differ by less than 20%" in note

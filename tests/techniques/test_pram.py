@@ -133,7 +133,7 @@ def test_invalid_parameters(parameters, message):
 def test_a_file_of_words(tmp_path):
     file = tmp_path / "matrix.csv"
     file.write_text("F,M\n1,0\n0,1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="something that is no number"):
+    with pytest.raises(InputError, match="something that is not a number"):
         PRAM(file)
 
 

@@ -245,7 +245,7 @@ def test_a_window_outside_its_range(window):
 
 def test_a_window_that_reaches_nobody(people):
     with pytest.raises(
-        InputError, match=r"window is 2 % of 40 ranks, which reaches nobody; make it 2.5 or more"
+        InputError, match=r"window is 2 % of 40 ranks, less than one rank; make it 2.5 or more"
     ):
         Swapping(rate=0.5, window=2).release(people, 0)
     channel = Swapping(rate=0.5, window=2.5).release(people, 0).confidential.channel.dense()

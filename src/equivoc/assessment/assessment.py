@@ -74,15 +74,15 @@ class Assessment(Reported):
     tolerance: float | None = None
     """The relative gap of certified areas; None: areas of classes with many values are estimated."""
     asked: str = "strongest"
-    """The intruder that was asked for."""
+    """The requested intruder."""
     replicates: int = 1
-    """How many releases `spread` is over."""
+    """The number of releases in `spread`."""
     drawn_by: Technique | None = field(default=None, repr=False)
     """The technique; None if an existing release was assessed."""
 
     @property
     def attributes(self) -> dict[str, Assessment]:
-        """This assessment by its attribute's name, as in `SeveralAssessments`."""
+        """A mapping from the attribute's name to this assessment, as in `SeveralAssessments`."""
         return {self.people.confidential: self}
 
     @cached_property
@@ -145,7 +145,7 @@ class Assessment(Reported):
 
     @property
     def subset_intruder(self) -> str:
-        """The intruder of figures for subsets of the known keys: informed, where the one used would take too long."""
+        """The intruder used for subsets of the known keys: informed, if the one used would take too long."""
         return "informed" if self.intruder in ("register", "learned") else self.intruder
 
     def _believed(self, known: Sequence[str]) -> Posteriors:
@@ -190,7 +190,7 @@ class Assessment(Reported):
 
     @cached_property
     def truth(self) -> TruthFigures:
-        """Her beliefs compared with the people's true values."""
+        """The intruder's posteriors compared with the people's true values."""
         return truth_beside_belief(
             self.posteriors,
             self.figures,
@@ -201,7 +201,7 @@ class Assessment(Reported):
 
     @property
     def mixed_prior(self) -> Floats:
-        """The prior that is mixed in before the comparison with the truth: no value is impossible."""
+        """The prior that is mixed in before the comparison with the true values; no value has probability 0."""
         return np.maximum(self.prior_probabilities, LEAST)
 
     @cached_property
@@ -282,7 +282,7 @@ class Assessment(Reported):
             h = {frozenset(subset.known): subset.h0 for subset in self.subsets}
         else:
             h = mean_entropies(self._believed, self.known)
-        # Both ways agree but for rounding errors, which must not change a report's bytes.
+        # Both computations agree up to rounding errors, which must not change a report's bytes.
         return {key: round(bits, 12) for key, bits in contributions(h, self.known).items()}
 
     def plot_contributions(self) -> altair.Chart:
@@ -316,8 +316,8 @@ class Assessment(Reported):
     def records(self) -> Any:
         """One row per record of the original, in its order: the figures of its class, and ``true_hit_<ε>``, the chance
         that her best guess is within ε/2 of its true value: 0 or 1, or a share where several windows are equally heavy;
-        ``surprise_0`` and ``surprise_<ε>``, in bits: −log2 of what she gives to the window that holds the true value.
-        No value of the record itself."""
+        ``surprise_0`` and ``surprise_<ε>``, in bits: −log2 of her probability of the window that holds the true value.
+        The record's own values are not included."""
         return self.people.like(_beside(self.people.names, self.record_columns))
 
     @cached_property
@@ -410,7 +410,7 @@ def assess(
             raise InputError("the release was made from other people; assess it with those it was made from.")
         if replicates > 1:
             raise InputError(
-                "replicates draws releases of a technique; this release is already made, leave it out."
+                "replicates needs a technique to draw releases from; leave it out for an existing release."
             )
         release, notation, drawn_with = technique, type(technique).__name__, None
     else:

@@ -1,4 +1,4 @@
-"""The privacy budget ε of differential privacy in bits and hit rates, on your own data."""
+"""Bits and hit rates on your own data for each privacy budget ε of differential privacy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 STEPS = 17
 FIGURES = ("h0", "area", "hit")
 MOST_VALUES = 4096
-"""Of the domain, for a budget in a report: a file with more is measured once for each ε, which takes minutes."""
+"""The most values of the domain for a budget section in a report; with more, it would take minutes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +118,8 @@ def budget(
 def budgeted(people: Microdata, technique: Technique | Release, **options: Any) -> Assessment:
     """The assessment as `budget` makes it: all values equally likely beforehand, as in the worst case beside it.
 
-    The intruder is the informed one. One who learns from the release how values depend on keys has another prior for
-    each class, so the worst case does not bound her figures.
+    The intruder is the informed one. The learned intruder has a different prior for each class, so the worst case does
+    not bound her figures.
     """
     result: Assessment = assess(people, technique, prior="uniform", intruder="informed", **options)
     return result
@@ -145,8 +145,8 @@ def most_hit(values: int, epsilon: float, *, inside: int = 1) -> float:
 def least_entropy(values: int, epsilon: float) -> float:
     """The least H0, in bits, that ε-differential privacy of a value allows, with a uniform prior.
 
-    Entropy is concave, so it is least at a corner of what is allowed: some k values e^ε times as likely as each of the
-    others. The k that is worst depends on ε: 1 for a large ε, more for a small one.
+    Entropy is concave, so its minimum is at a vertex of the allowed set: k values e^ε times as likely as each of the
+    others. The worst k depends on ε: 1 for a large ε, more for a small one.
 
     >>> round(least_entropy(25, 1.0), 3), round(least_entropy(32, 0.0), 3)
     (4.466, 5.0)
@@ -178,6 +178,6 @@ def _of(means: dict[str, Any], tolerance: float, names: Sequence[str]) -> dict[s
 
 
 def _most_in_a_window(values: Floats, eps: float) -> int:
-    """The most values of the domain that one window of length ``eps`` covers, by the measure's own rule."""
+    """The largest number of values of the domain in one window of length ``eps``, by the measure's rule."""
     even = curves(values, np.full((1, len(values)), 1 / len(values))).hit(eps)[0]
     return round(float(even) * len(values))

@@ -23,7 +23,7 @@ class SubsetFigures:
     known: tuple[str, ...]
     classes: int
     h0: float
-    """The mean over people, as are the others unless they say otherwise."""
+    """The mean over people; so are the other figures unless stated otherwise."""
     area: float
     h0_unprotected: float
     """For the unprotected file."""
@@ -42,8 +42,8 @@ def subset_figures(
 ) -> list[SubsetFigures]:
     """The figures for every subset of the known keys.
 
-    ``believed`` gives the posteriors of someone who knows these keys; ``all_known`` are the figures already computed,
-    of the release and of the unprotected file.
+    ``believed`` gives the posteriors of an intruder who knows these keys; ``all_known`` are the figures already
+    computed for all known keys, of the release and of the unprotected file.
     """
     found = []
     for subset in _subsets(known):

@@ -14,7 +14,7 @@ from equivoc.intruder.posteriors import Posteriors, ranges
 
 Floats = NDArray[np.float64]
 CHECKED_ROWS = 3
-"""How many estimated areas are held against certified ones."""
+"""How many estimated areas are compared with certified ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class ClassFigures:
     mean_entropy: Floats = field(repr=False)
     """The area divided by the width of the domain, in bits."""
     estimated: NDArray[np.bool_] = field(repr=False)
-    """Is the area an estimate? So it is for classes with many values, unless a tolerance is asked for."""
+    """True if the area is an estimate: for classes with many values, unless a tolerance is given."""
     largest_error: float | None
     """The largest relative error of the estimates that were checked; None if no area is estimated."""
     hit: dict[float, Floats] = field(repr=False)
@@ -96,8 +96,8 @@ def class_figures(
 def true_places(classes: Classes, posteriors: Posteriors) -> Floats:
     """Where the true value of each entry of ``classes.counts`` lies in the posteriors' geometry.
 
-    The classes may be of other people (a control group), whose values need not be in the domain: a number is where it
-    is, a category that the domain does not have lies nowhere (−1).
+    The classes may be those of a control group, whose values need not be in the domain: a number keeps its position, a
+    category outside the domain gets −1.
     """
     own, theirs = posteriors.attribute, classes.people.attribute
     places = own.geometry.positions if own is theirs else own.places_of(theirs)

@@ -2,8 +2,8 @@
 
 Surprise is scored as for the people in the data: the prior is mixed in with the weight that suits the people best
 (1 − trust), and both groups are scored with it. People of the control group may have a value that the intruder rules
-out, so the weight is at least 1/(n + 1) for n people in the data: after n people about whom she was right, she may be
-wrong about the next one. A value that the prior rules out has the probability 1/((n + 1)·|D|).
+out, so the weight is at least 1/(n + 1) for n people in the data: being right about n people does not exclude an error
+about the next one. A value with prior 0 gets the probability 1/((n + 1)·|D|).
 
 The difference of two means has a 95 % interval (normal approximation). People who agree on the known keys share a
 posterior, so the standard error is clustered by class, a class of both groups being one cluster; if it is smaller than
@@ -37,7 +37,7 @@ NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Of each entry of a group's ``classes.counts``: how many people it has, their class, and their figures."""
+    """For each entry of a group's ``classes.counts``: its number of people, their class, and their figures."""
 
     people: Floats = field(repr=False)
     cluster: Ints = field(repr=False)
@@ -67,7 +67,7 @@ def control_figures(result: Assessment, control: Microdata) -> dict[str, Any]:
     prior = result.prior_probabilities
     posteriors = result.release.of_others(classes, prior, result.intruder)
     found = class_figures(posteriors, result.eps, tolerance=result.tolerance)
-    # The people are looked up like the others: without what she knows only of people in the data.
+    # For both groups she uses the same knowledge, so nothing that she knows only about people in the data.
     own = result.release.of_others(result.posteriors.classes, prior, result.intruder)
     compared = compared_groups(
         (own, class_figures(own, result.eps, tolerance=result.tolerance).right),

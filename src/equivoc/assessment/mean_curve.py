@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_ENTRIES = 1 << 24
-"""The most classes × values × tolerances for which every class is evaluated; otherwise a random sample of people is."""
+"""The most classes × values × tolerances for which every class is evaluated; above it, a random sample of people."""
 DRAWN = 400
 """The size of that sample."""
 
@@ -71,9 +71,9 @@ def _entropies(measured: Curves | TreeCurves, eps: Floats) -> Floats:
 def surprise_curve(
     posteriors: Posteriors, eps: Floats, truth: Truth, prior: Floats, *, seed: int = 0
 ) -> SurpriseCurve:
-    """T at each tolerance, with the same trust at all of them; of a sample of people if it would take too long for all.
+    """T at each tolerance, with the same trust at all; over a sample of people if all would take too long.
 
-    At 0 it is always over all people.
+    At tolerance 0 it is always over all people.
     """
     counts = posteriors.classes.counts
     above = [float(e) for e in eps if e > 0]

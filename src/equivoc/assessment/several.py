@@ -62,7 +62,7 @@ class SeveralAssessments(ReportedSeveral):
     def together(self) -> dict[str, float | None]:
         """All attributes combined: each combination of values is one category.
 
-        h0, surprise and gain (bits), true_hit (the share of people whose whole combination she names), and
+        h0, surprise and gain (bits), true_hit (the share of people whose whole combination she guesses), and
         any_true_hit: the share of people with at least one disclosed attribute, each at its tolerance in `eps`.
         None for figures that need a joint release if there is none.
         """

@@ -1,4 +1,4 @@
-"""Belief held against the truth: how surprised the intruder is by people's true values, at each tolerance.
+"""Posteriors compared with the true values: the intruder's surprise at each tolerance.
 
 A person's surprise at ε is −log2 of the mass that the optimal windows at ε give to the window that holds the true
 value; at 0 it is −log2 of the true value's probability. Before scoring, the prior is mixed in with the one weight for
@@ -21,31 +21,31 @@ from equivoc.intruder.posteriors import Posteriors, ranges
 
 Floats = NDArray[np.float64]
 FULL_TRUST = 1.0 - 1e-9
-"""From this trust on nothing is mixed in: rows keep the values that they rule out."""
+"""With at least this trust the prior is not mixed in: values of probability 0 keep it."""
 MIXED_ENTRIES = 2**23
-"""Entries of posteriors with the prior mixed in that are held at once: 64 MB."""
+"""The most entries of posteriors (with the prior mixed in) in memory at once: 64 MB."""
 
 
 @dataclass(frozen=True, eq=False)
 class TruthFigures:
-    """What the intruder's beliefs are worth, in bits per person; less surprise and more gain are riskier."""
+    """Surprise and gain of the intruder, in bits per person; less surprise and more gain are riskier."""
 
     surprise: dict[float, float]
     """By tolerance: the mean over people, T(ε)."""
     prior_surprise: dict[float, float]
-    """The same of someone who has not seen the release."""
+    """The same for the prior, without the release."""
     true_hit: dict[float, float]
     """By tolerance: the share of people for whom her best guess is right."""
     overall: Truth = field(repr=False)
-    """Trust, gain, and how many are certain, rightly and wrongly."""
+    """Trust, gain, and the numbers of people about whom she is certain and right, or certain and wrong."""
     bits: dict[float, Floats] = field(repr=False)
-    """By tolerance, of each entry of ``classes.counts``: the surprise."""
+    """By tolerance: the surprise of each entry of ``classes.counts``."""
     gated: Truth | None = field(default=None, repr=False)
-    """The figures with a trust for each person, where the intruder may be wrong about many of them."""
+    """The figures with a trust for each person; None if the trust for the whole file is high enough."""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As `Assessment.summary` has it."""
+        """The entry ``truth`` of `Assessment.summary`."""
         found = self.overall
         facts = {
             "surprise": self.surprise,
@@ -75,7 +75,7 @@ def truth_beside_belief(
     """Compare the posteriors of the people's own classes with their true values, at ε = 0 and at ``eps``.
 
     ``prior`` must give each value that somebody has a probability above 0. If the trust is below ``gate_below``,
-    trust is also estimated person by person, which finds a disclosed group that one trust for all hides.
+    trust is also estimated for each person: this finds a disclosed group that a single trust for all can hide.
     """
     eps = tuple(dict.fromkeys((0.0, *eps)))
     counts = posteriors.classes.counts
@@ -109,7 +109,7 @@ def truth_beside_belief(
 
 
 def _known_of_classes(posteriors: Posteriors, figures: ClassFigures) -> Floats:
-    """Classes × what tells how far a posterior can be trusted: its keys, H0, largest probability, and |M_o|."""
+    """Classes × predictors of trust: the class's keys, H0, largest probability, and |M_o|."""
     most = np.empty(len(posteriors))
     for block in posteriors.blocks():
         table = block.probabilities
@@ -122,7 +122,7 @@ def _known_of_classes(posteriors: Posteriors, figures: ClassFigures) -> Floats:
 def surprises_at(
     posteriors: Posteriors, eps: Sequence[float], trust: float, prior: Floats
 ) -> dict[float, Floats]:
-    """The surprise at tolerances above 0 of each entry of the classes' counts, the prior mixed in."""
+    """The surprise of each entry of the classes' counts at tolerances above 0, with the prior mixed in."""
     counts, geometry = posteriors.classes.counts, posteriors.attribute.geometry
     truths = geometry.positions[counts.indices]
     found = {e: np.empty(len(truths)) for e in eps}

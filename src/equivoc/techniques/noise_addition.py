@@ -62,7 +62,7 @@ class NoiseAddition(Technique):
     """How far values may move, in percent of the domain: 0 or more. More is safer."""
     edge: Edge = "clip"
     intruder: str | None = None
-    """One particular intruder, "bayes" or "interval"; None: the assessment says."""
+    """The intruder, "bayes" or "interval"; None: the assessment decides."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.percent) and 0 <= self.percent <= MOST_PERCENT):
@@ -140,7 +140,7 @@ class _Noise:
     edge: Edge
 
     def interval(self) -> Channel:
-        """All values that lie within reach of the released one, equally likely."""
+        """All values from which the noise can reach the released one, equally likely."""
         if self.edge == "wrap":  # not one interval, but up to two
             near = interval_channel(self.size, self.amplitude, edge=self.edge) > 0
             return Bayes(Table(near.T.astype(np.float64)), np.full(self.size, 1 / self.size))
@@ -178,7 +178,7 @@ def _even_step(levels: Any) -> float | None:
 
 
 def _labels(people: Microdata, name: str, noise: _Noise) -> Any:
-    """How each released rank is written: on a grid that grows, M/2 more steps at both ends."""
+    """The label of each released rank; on an extended grid, with M/2 more steps at both ends."""
     import pyarrow as pa
 
     levels = people.decode(name, np.arange(noise.size))

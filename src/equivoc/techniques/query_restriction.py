@@ -30,8 +30,8 @@ class QueryRestriction(Technique):
     """Answer range sums of ``size`` records only, over records in an order drawn once.
 
     ``intruder="uniform"`` (the paper's) takes each record's values of D between the least (L) and greatest (U) that fit
-    all answers as equally likely; ``intruder="bayes"`` has the exact posterior under independent uniform priors. None
-    leaves it to the assessment: `AnsweredQueries` has both.
+    all answers as equally likely; ``intruder="bayes"`` has the exact posterior under independent uniform priors. None:
+    the assessment decides; `AnsweredQueries` has both.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 20, 10, 30, 30]}), confidential="pay")
@@ -44,7 +44,7 @@ class QueryRestriction(Technique):
     size: int
     """How many records a query sums: even, at least 2. More is safer."""
     intruder: str | None = None
-    """One particular intruder, "uniform" or "bayes"; None: the assessment says."""
+    """The intruder, "uniform" or "bayes"; None: the assessment decides."""
 
     def __post_init__(self) -> None:
         if not is_whole(self.size) or self.size < 2 or self.size % 2:
@@ -75,7 +75,7 @@ class QueryRestriction(Technique):
         exact = None
         try:
             blocks = answered_blocks(answers, size=self.size, records=n, values=values)
-        except InputError:  # values on no even grid, or on too fine a one
+        except InputError:  # values that are not on an even grid, or on too fine a one
             if self.intruder == "bayes":
                 raise
         else:
@@ -113,7 +113,7 @@ class QueryRestriction(Technique):
 
 @dataclass(frozen=True, eq=False)
 class ExactPosterior(Computed):
-    """The exact posterior of every kind of block with a prior; where that rules the answers out, with a uniform one."""
+    """The exact posterior of each kind of block under a prior, or a uniform one if it rules the answers out."""
 
     answered: AnsweredBlocks
 
@@ -141,7 +141,7 @@ class AnsweredQueries(GroupedRelease):
     informed_group: NDArray[np.int64] | None = field(default=None, repr=False)
     """For each record its row of ``informed``; None where there is none."""
     informed: Channel | None = field(default=None, repr=False)
-    """The exact posterior; None if ``channel`` is it, or if the values' grid is too fine for it."""
+    """The exact posterior; None if ``channel`` is already exact, or if the values' grid is too fine."""
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -40,7 +40,7 @@ class ReleasedFile(Technique):
     The intruder links records to people by the keys she knows. By default she tries exact matching and matching by
     distance, and uses what comes closest to the truth (`FileRelease`). ``matching`` fixes one way: records that fit
     ("exact"), those that are nearest ("nearest"), or all, by Fellegi–Sunter weights ("probable"). She takes the
-    confidential value at face value, so she can be wrong; trust says how far she is to be believed.
+    released confidential value as the true one, so she can be wrong; trust measures how reliable she is.
 
     ``channel``: the technique that the file was made with, such as ``NoiseAddition(percent=20)``. The intruder then
     knows it, as she does where equivoc makes the release itself.
@@ -150,8 +150,8 @@ class ReleasedFile(Technique):
 def most_nulls(nulls: int, *, records: int, released: int) -> float:
     """The most nulls that a released key may have if none of its values was suppressed.
 
-    As many as the original's share of nulls makes; in a file of another size, a sample or synthetic, four standard
-    errors more, but in a smaller one no more than the original has.
+    The number expected from the original's share of nulls; in a file of another size (a sample, a synthetic file) plus
+    four standard errors, but in a smaller file no more than the original has.
 
     >>> most_nulls(100, records=1000, released=1000), most_nulls(100, records=1000, released=250)
     (100.0, 45.0)

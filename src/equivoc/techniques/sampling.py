@@ -29,9 +29,9 @@ class Sampling(Technique):
 
         p_i = f_i / |M_o| + (|M_o| − |M_s|) / |M_o| · prior(d_i).
 
-    The prior is that of the assessment. A given one belongs to one particular intruder: ``prior="uniform"`` (the
-    paper's, with its misprint ·|D| corrected to ·1/|D|) knows nothing about people outside the sample;
-    ``prior="marginal"`` uses the sample's distribution for them.
+    The prior is that of the assessment. A given ``prior`` fixes the intruder: "uniform" is the paper's (its misprint
+    ·|D| corrected to ·1/|D|), who knows nothing about people outside the sample; "marginal" uses the sample's
+    distribution for them.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 10, 20, 30]}), confidential="pay")
@@ -44,7 +44,7 @@ class Sampling(Technique):
     fraction: float
     """The share of the records that is published, above 0 and at most 1."""
     prior: str | None = None
-    """What the intruder expects of records outside the sample: "uniform" or "marginal"; None: the assessment says."""
+    """The prior for records outside the sample: "uniform" or "marginal"; None: the assessment's."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.fraction) and 0 < self.fraction <= 1):

@@ -30,9 +30,9 @@ def check_epsilon(technique: str, epsilon: float) -> None:
 def with_noise(numbers: NDArray[np.int64], *, scale: float, rng: Randomness) -> NDArray[np.int64]:
     """Each number plus noise of its own.
 
-    ``rng=None`` draws from OpenDP, whose randomness is cryptographic and cannot be repeated: that is what may be
-    published. A seed or a Generator simulates the same distribution, to measure it: anyone who knows the seed can
-    remove the noise, so never publish such a release.
+    ``rng=None`` draws from OpenDP, with cryptographic randomness that cannot be repeated: use it for publication. A
+    seed or a Generator simulates the same distribution, for measuring only: anyone who knows the seed can remove the
+    noise, so never publish such a release.
 
     >>> with_noise(np.array([3, 5]), scale=1e-9, rng=0)
     array([3, 5])
@@ -64,7 +64,5 @@ def _opendp() -> Any:
             "differentially private noise that may be published comes from OpenDP, which is not installed: "
             "pip install equivoc[dp] (to measure only, give a seed)."
         ) from None
-    dp.enable_features(
-        "contrib"
-    )  # all mechanisms wait for that: OpenDP's word for "reviewed, proof not yet vetted"
+    dp.enable_features("contrib")  # OpenDP: "reviewed, proof not yet vetted"; all mechanisms need it
     return dp

@@ -22,9 +22,9 @@ from equivoc.techniques.technique import Randomness, Technique, check_order
 class GeometricNoise(Technique):
     """Move each confidential value's rank in D by two-sided geometric noise of scale (|D| − 1)/ε, and clamp it to D.
 
-    Any value of D could be any other, |D| − 1 ranks away: that is the sensitivity, whoever the person is. So for any
-    two values d, d' and any released one c, P(c | d) ≤ e^ε · P(c | d'): ε-differential privacy of each person's value,
-    also against someone who knows all the others. This holds only if D was given (``domain=…``): a D taken from the
+    A person's value can change by at most |D| − 1 ranks: the sensitivity. So for any two values d, d' and any released
+    one c, P(c | d) ≤ e^ε · P(c | d'): ε-differential privacy of each person's value, also against someone who knows
+    all other values. This holds only if D was given (``domain=…``): a D taken from the
     data depends on who is in it. Clamping uses only the noisy rank and costs no privacy. Keys are published
     unchanged.
 
@@ -39,7 +39,7 @@ class GeometricNoise(Technique):
 
     name: ClassVar[str] = "geometric-noise"
     epsilon: float
-    """The privacy budget, above 0: by at most e^ε can the odds of two values change. Less is safer."""
+    """The privacy budget, above 0: the odds of two values change by at most e^ε. Less is safer."""
 
     def __post_init__(self) -> None:
         check_epsilon("geometric-noise", self.epsilon)

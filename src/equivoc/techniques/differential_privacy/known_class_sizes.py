@@ -1,4 +1,4 @@
-"""What a noisy table tells about classes of known size: the expected share of each value in each class."""
+"""The expected number of people with each value in classes of known size, given a noisy table."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _each_cell(noisy: Ints, weights: Floats, people: Ints, epsilon: float) -> Fl
 def _like_cells(noisy: Ints, weights: Floats, people: Ints, epsilon: float) -> Floats:
     """As `_each_cell`, with cells of equal counts and nearly equal priors together.
 
-    The expected count of a cell grows with the logarithm of its prior by its variance: near E·(1 − E) for counts that
-    are mostly 0 or 1, and left out for larger ones, which the noisy count decides.
+    The derivative of a cell's expected count E by the logarithm of its prior is the count's variance: about E·(1 − E)
+    for counts that are mostly 0 or 1. It is left out for larger counts, which depend mostly on the noisy count.
     """
     possible = weights > 0
     logs = np.log(weights, out=np.zeros_like(weights), where=possible)

@@ -35,15 +35,14 @@ Floats = NDArray[np.float64]
 class NoisyTable(Technique):
     """Publish how many people there are in each cell keys × confidential value, with geometric noise of scale 1/ε.
 
-    The cells are the full cross product of levels, empty ones too: that a cell is empty is as private as any count.
-    A person who joins or leaves changes one count by 1, so the table is ε-differentially private (add or remove one
-    person; to change a person's value is both, 2ε), if the cells are stated and not taken from the data. Counts below 0
+    The cells are the full cross product of levels, empty ones included: an empty cell is as private as any count.
+    Adding or removing a person changes one count by 1, so the table is ε-differentially private (2ε for a change of one
+    person's value), if the cells are stated and not taken from the data. Counts below 0
     are published unchanged: sums stay unbiased, and clamping them would not reduce the risk.
 
-    The simplest intruder, "paper", takes each true count from 0 to the number of records as equally likely. For what
-    she knows and a value d, p(d) ∝ Σ E[true count | noisy count] over the cells that match: among all people of all
-    tables that could show these counts, each as likely as it would show them, the share with value d. The informed one
-    knows how many people match: see `NoisyCounts.informed_of_classes`.
+    The simplest intruder, "paper", takes all true counts from 0 to the number of records as equally likely. For a value
+    d, p(d) ∝ Σ E[true count | noisy count] over the cells that have this value and match what she knows. The informed
+    intruder knows how many people match: see `NoisyCounts.informed_of_classes`.
 
     Without ``rng`` the noise is OpenDP's, and the table may be published. With a seed or a Generator the same
     distribution is simulated, for measuring only: never publish a seeded table.
@@ -102,8 +101,8 @@ def expected_counts(epsilon: float, most: int) -> Floats:
     """E[true count | noisy count y] for y = 0 … ``most``, if the counts 0 … ``most`` are equally likely beforehand.
 
     P(t | y) ∝ α^|y − t| with α = e^−ε. With S(m) = Σ α^k and K(m) = Σ k·α^k over k = 0 … m,
-    E = y + (K(most − y) − K(y)) / (S(most − y) + S(y) − 1). A noisy count below 0 tells as much as 0, and one above
-    ``most`` as much as ``most``. Far from both ends E = y; near 0 it is above y: at 0, if most ≫ 1/ε, α/(1 − α).
+    E = y + (K(most − y) − K(y)) / (S(most − y) + S(y) − 1). A noisy count below 0 is as informative as 0, and one above
+    ``most`` as informative as ``most``. Far from both ends E = y; near 0 it is above y: at 0, if most ≫ 1/ε, α/(1 − α).
 
     >>> expected_counts(np.log(2), 40)[[0, 1, 20]].round(4).tolist()
     [1.0, 1.6, 20.0]
@@ -127,7 +126,7 @@ class NoisyCounts(Release):
 
     @property
     def privacy_budget(self) -> float | None:
-        """The ε of adding or removing one person (changing one's value: twice that); None where nothing is promised."""
+        """The ε of adding or removing one person (changing a value: twice that); None if there is no guarantee."""
         return self.epsilon if self.promised else None
 
     @property
@@ -141,9 +140,9 @@ class NoisyCounts(Release):
         cells = len(classes) * len(self.people.values) * prod(levels)
         if cells > MOST_EXACT_CELLS:
             notes.append(
-                f"With these keys known there are {cells:,} cells to work out, more than {MOST_EXACT_CELLS:,}: for the "
+                f"With these keys known there are {cells:,} cells to compute, more than {MOST_EXACT_CELLS:,}: for the "
                 f"intruder who knows each class's size, cells whose priors differ by less than {LIKE_PRIORS:.0%} are "
-                "worked out together."
+                "computed together."
             )
         return notes
 
@@ -183,10 +182,10 @@ class NoisyCounts(Release):
     def informed_of_classes(self, classes: Classes, prior: Floats) -> Posteriors:
         """Exact Bayes for someone who knows ε, the size N of each class, the ``prior`` and the keys' distributions.
 
-        Each of the N people is in a cell of the class, unknown keys × value, with the product of the unknown keys'
-        shares and the prior of the value beforehand. With y the noisy and t the true counts of these cells,
+        The prior probability of each of the N people to be in a cell of the class (unknown keys × value) is the product
+        of the unknown keys' shares and the value's prior. With y the noisy and t the true counts of these cells,
         ``P(t) ∝ Π prior^t/t! · α^|y − t|`` over all t that sum to N, and ``p(d) = Σ E[t] / N`` over the cells of d.
-        Large tables are worked out nearly so: see `known_class_sizes`.
+        Large tables are approximated: see `known_class_sizes`.
         """
         keys, shape = self.people.keys, self.counts.shape
         known = [keys.index(key) for key in classes.known]

@@ -6,11 +6,11 @@ Constraints*, KDD 2002): a value that was merged with others into a group of g o
 the least discernibility ``Σ |class|²`` (Bayardo and Agrawal, ICDE 2005; a suppressed record counts n), then to the
 lower steps.
 
-Going up, classes only merge: every node below one that fails fails too (Samarati 2001). And a node loses at least
-what its steps lose before anyone is suppressed, a sum over the keys. So the search takes the nodes by that least
-loss. From a node that fails it climbs, key by key, to one that fails too while no step further does, and leaves out
-all that lies below; it ends where the least loss passes the best one found. Classes are merged from those of a lower
-node, never counted from the records.
+At higher steps classes only merge, so if a node fails, every node below it fails too (Samarati 2001). The loss of a
+node is at least the loss of its steps without suppression, a sum over the keys. The search visits nodes in ascending
+order of this lower bound. From a failing node it climbs, key by key, to a highest failing node, and excludes all nodes
+below that one. It ends when the lower bound exceeds the best loss found. Classes are merged from those of a lower node,
+never counted from the records.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Recoding:
     loss: float
     """From 0 (nothing lost) to 1 (everything lost)."""
     discernibility: int
-    """Σ |class|²; a suppressed record counts as much as the file is long."""
+    """Σ |class|²; a suppressed record counts n, the number of records."""
     suppressed: NDArray[np.bool_] = field(repr=False)
     """Which of the finest classes are suppressed, in all keys."""
 
@@ -70,7 +70,7 @@ class Counted:
         return Counted(tuple(steps), codes[merged.first], sizes)
 
     def merged(self, ladders: Sequence[Ladder], steps: Sequence[int]) -> tuple[NDArray[np.int64], Grouping]:
-        """These classes under the groups of a node above, and which of them are one class there."""
+        """The groups of these classes at a node above, and the number of the merged class of each."""
         codes = np.empty(self.codes.shape, dtype=np.int64)
         for at, (ladder, low, high) in enumerate(zip(ladders, self.steps, steps, strict=True)):
             above = np.empty(len(ladder.labels[low]), dtype=np.int64)
@@ -135,10 +135,10 @@ class Lattice:
         return best
 
     def _highest_failing(self, table: Counted, k: int, allowed: float) -> list[int]:
-        """A node above the failing ``table`` that fails too, while every step further from it does not."""
+        """A highest failing node above the failing ``table``: one step more in any key does not fail."""
         steps = list(table.steps)
         for key in range(len(steps)):
-            # Of the steps of this key, the highest that fails: by bisection, for failing is monotone.
+            # The highest failing step of this key, by bisection: failing is monotone.
             fails, reaches = steps[key], self.ladders[key].top + 1
             while reaches - fails > 1:
                 middle = (fails + reaches) // 2
@@ -151,7 +151,7 @@ class Lattice:
         return steps
 
     def _nodes(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Every node's steps and what they lose before anyone is suppressed, the least first."""
+        """Every node's steps and their loss without suppression, ascending by loss."""
         number = prod(ladder.top + 1 for ladder in self.ladders)
         if number > LARGEST_LATTICE:
             raise InputError(
@@ -165,7 +165,7 @@ class Lattice:
         return steps[by_loss], least[by_loss]
 
     def _least_losses(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The loss of every node before anyone is suppressed: a sum of what each key's step loses."""
+        """The loss of every node without suppression: the sum of the losses of the keys' steps."""
         sizes = self.classes.sizes
         losses = np.zeros(len(steps))
         for at, ladder in enumerate(self.ladders):
@@ -176,6 +176,6 @@ class Lattice:
 
 
 def _lost(ladder: Ladder, step: int) -> NDArray[np.float64]:
-    """What each level has lost at a step."""
+    """The loss of each level at a step."""
     group_of = ladder.groups[step]
     return np.asarray((np.bincount(group_of)[group_of] - 1) / max(len(group_of) - 1, 1))

@@ -1,13 +1,13 @@
 """Mondrian: split the people, key by key at the median, while every part keeps at least k of them.
 
 Strict multidimensional partitioning of LeFevre, DeWitt and Ramakrishnan, *Mondrian Multidimensional K-Anonymity*
-(ICDE 2006). Of a part, the key whose levels span the largest share of all its levels is cut first (the first such
-key), between the two neighbouring levels where the cut comes nearest to halving the part (the lower of two such
-cuts). If a side would be smaller than k, the next widest key is tried; a part that no key can cut is released, each
-key as the range of levels that occur in it. Levels are ordered as they sort; null is the last.
+(ICDE 2006). A part is cut at the key whose levels in it span the largest share of all the key's levels (of equal keys,
+the first), between the two neighbouring levels where the cut comes nearest to halving the part (of equal cuts, the
+lower). If a side would be smaller than k, the next widest key is tried. A part that no key can cut is released, each
+key as the range of levels that occur in it. Levels are in sort order, null last.
 
-It works on the distinct combinations of levels and how often each occurs, so that records alike stay together and
-their order changes nothing. A cut costs a look at every combination of its part: O(combinations · keys · depth).
+It works on the distinct combinations of levels and their counts, so equal records stay together and the order of
+records has no effect. A cut visits every combination of its part: O(combinations · keys · depth).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What each level of a column is shown as: ``low``, or with probability ``share`` instead ``high``."""
+    """The released number of each level of a column: ``high`` with probability ``share``, otherwise ``low``."""
 
     low: Floats
     high: Floats
@@ -37,7 +37,7 @@ class Shown:
 
 
 def levels_as_numbers(technique: str, people: Microdata, name: str) -> Floats:
-    """A column's levels, nulls aside; InputError if they are no numbers."""
+    """A column's levels without null; InputError if they are not numbers."""
     import pyarrow as pa
 
     if name == people.confidential:
@@ -61,8 +61,8 @@ def renumbered(
 ) -> ReleasedColumn:
     """The column with each level shown as ``shown`` says (a null stays null).
 
-    With all levels equally likely beforehand, P(level | number) ∝ P(number | level): of the levels that are always
-    shown as one number, each is as likely as the next.
+    With all levels equally likely a priori, P(level | number) ∝ P(number | level): levels that are always shown as the
+    same number are equally likely.
     """
     before = unchanged(people, name)
     size = len(shown.low)
@@ -97,7 +97,7 @@ def renumbered(
 
 
 def _labels(levels: pa.Array, numbers: Floats, null: int) -> pa.Array:
-    """How the numbers are written: as whole ones where the column was of whole ones and they are."""
+    """The numbers as a column: integers if the original column holds integers and all numbers are whole."""
     import pyarrow as pa
 
     whole = pa.types.is_integer(levels.type) and np.array_equal(numbers, np.rint(numbers))

@@ -40,11 +40,11 @@ def mdav_groups(positions: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 
 
 def fast_groups(positions: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Groups nearly as good as MDAV's in some n · log n steps: the centroid stays, neighbours come from a k-d tree.
+    """Groups nearly as good as MDAV's in about n · log n steps: a fixed centroid, and neighbours from a k-d tree.
 
-    The record farthest from the centroid of all that is in no group yet, and its size − 1 nearest, are the next group;
-    fewer than 2·size that are left are the last. The centroid of what is left hardly moves, so the loss is within a few
-    percent of MDAV's, above or below. Laszlo and Mukherjee, "Minimum spanning tree partitioning algorithm for
+    The record farthest from the centroid that is in no group yet, and its size − 1 nearest, form the next group; when
+    fewer than 2·size are left, they form the last. The centroid of the records left hardly moves, so the loss is within
+    a few percent of MDAV's, above or below. Laszlo and Mukherjee, "Minimum spanning tree partitioning algorithm for
     microaggregation" (2005), call it centroid-based fixed-size.
 
     >>> fast_groups(np.array([[0, 0], [9, 9], [0, 1], [9, 8]]), 2)

@@ -49,12 +49,12 @@ class Microaggregation(Technique):
     The intruder knows which records form a group, so its size g and its sum s. If ``intruder`` is given, all originals
     that fit what she knows are equally likely beforehand.
 
-    - ``intruder="sum"`` knows no more: ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l
-      values of the column add up to t. She does not use that members are alike, so figures err on the unsafe side, and
-      by far for one column.
+    - ``intruder="sum"`` uses only these: ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l
+      values of the column add up to t. She does not use that members are similar, so the figures understate the risk,
+      for one column by a large amount.
     - ``intruder="order"`` also knows that groups do not overlap, which they never do for one column and "optimal": in
-      the order of the means, nobody is above a member of the next group. She does not use that the groups are the best.
-    - None leaves it to the assessment: the release has "sum" as ``confidential.channel``, and "order", where it applies
+      the order of the means, nobody is above a member of the next group. She does not use that the groups are optimal.
+    - None: the assessment decides. The release has "sum" as ``confidential.channel``, and "order", where it applies
       and takes seconds, as ``confidential.informed``. Both take a prior.
 
     >>> import pandas as pd
@@ -78,7 +78,7 @@ class Microaggregation(Technique):
     on: str | tuple[str, ...] = "confidential"
     method: str | None = None
     intruder: str | None = None
-    """One particular intruder, "sum" or "order"; None: the assessment says."""
+    """The intruder, "sum" or "order"; None: the assessment decides."""
 
     def __post_init__(self) -> None:
         if not is_whole(self.size) or self.size < 1:
@@ -119,7 +119,7 @@ class Microaggregation(Technique):
         group = np.arange(len(people))
         if self.size > 1:
             positions = np.column_stack([grid.positions[columns[name].codes] for name, grid in grids.items()])
-            # Of equal records, and of records equally far, the first comes first: not by the order of rows, though.
+            # Ties go to the first record; records are sorted first, so that the order of rows has no effect.
             order = np.lexsort([column.codes for column in columns.values()])
             group[order] = self._groups(positions[order])
             for i, name in enumerate(names):
@@ -166,7 +166,7 @@ class Microaggregation(Technique):
         key: bool,
         ordered: bool,
     ) -> ReleasedColumn:
-        """A column of means. Groups of equal size and sum tell the same, so they share one symbol."""
+        """A column of means. Groups of equal size and sum have the same posterior, so they share one symbol."""
         import pyarrow as pa
 
         size = np.bincount(group)
@@ -194,14 +194,14 @@ class Microaggregation(Technique):
 
 @dataclass(frozen=True, eq=False)
 class AveragedFile(LinkedRelease):
-    """The file with means of small groups, before an intruder who knows each group's sum, and perhaps their order."""
+    """The file with means of small groups, with an intruder who knows each group's sum, and perhaps their order."""
 
     group: NDArray[np.int64] = field(repr=False)
     """The number of each record's group."""
 
 
 def _grid(people: Microdata, name: str, column: ReleasedColumn) -> EvenGrid:
-    """The even grid that a column's levels lie on; InputError where they are no numbers, or lie on none."""
+    """The even grid of a column's levels; InputError if they are not numbers, or not on an even grid."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -219,6 +219,6 @@ def _grid(people: Microdata, name: str, column: ReleasedColumn) -> EvenGrid:
     except InputError:
         advice = "round_to or domain" if name == people.confidential else "round it"
         raise InputError(
-            f"microaggregation: the values of {name!r} lie on no even grid, which the sums of groups need: "
+            f"microaggregation: the values of {name!r} are not on an even grid, which the sums of groups need: "
             f"put them on one ({advice})."
         ) from None

@@ -1,4 +1,4 @@
-"""How likely each level of an averaged key is shown as a group's mean: the nearer, the likelier."""
+"""P(mean | level) of an averaged key: levels nearer to a group's mean are more likely."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTHS = (1.0, 2.0, 4.0)
 """How much narrower than σ groups may be. Surprise with these and with σ alone, 2,500 people with four averaged keys in
 groups of ten, six keys known: 0.47 and 0.52 bits; with a register 0.35 and 0.44."""
 FAR = 1e-5
-"""The least weight of a level, the nearest having 1: the group of an outlier lies far from its mean."""
+"""The least weight of a level, relative to the nearest: an outlier may lie far from its group's mean."""
 
 
 def near_the_mean(
@@ -20,11 +20,11 @@ def near_the_mean(
 ) -> Floats:
     """P(mean | level), up to a factor per mean: means × levels.
 
-    Members lie around their group's mean y with the variance that averaging took away: ``exp(−(v − y)²/2σ²)`` with
-    ``σ² = Var(key) − Var(released means)``, both over records. A few wide groups at the ends make most of that
-    variance, so groups of width σ, σ/2 and σ/4 are taken as equally likely. No level weighs less
-    than 1e-5 of the nearest one. ``positions`` are the records' own, ``means`` the released ones, in steps of the grid;
-    ``records`` says how many records show each.
+    Members lie around their group's mean y with the variance that averaging removed: ``exp(−(v − y)²/2σ²)`` with
+    ``σ² = Var(key) − Var(released means)``, both over records. A few wide groups at the ends contribute most of that
+    variance, so groups of width σ, σ/2 and σ/4 are taken as equally likely. No level weighs less than 1e-5 of the
+    nearest one. ``positions`` are the records' true levels and ``means`` the released means, in steps of the grid;
+    ``records`` is the number of records with each mean.
 
     >>> from equivoc.queries.even_grids import even_grid
     >>> pairs = np.array([2, 2])
@@ -35,8 +35,8 @@ def near_the_mean(
     shown = np.repeat(means, records)
     variance = float(positions.var() - shown.var())
     apart = (grid.positions - means[:, None]) ** 2
-    if variance <= 1e-12 * float(positions.var()):  # groups of one value each: nothing was averaged away
+    if variance <= 1e-12 * float(positions.var()):  # groups of one value each: averaging changed nothing
         return np.asarray(apart == apart.min(axis=1, keepdims=True), dtype=np.float64)
-    # By logarithms: where little was averaged away, all densities could underflow.
+    # By logarithms: if σ is small, all densities could underflow.
     logs = np.logaddexp.reduce([np.log(w) - apart * w**2 / (2 * variance) for w in WIDTHS])
     return np.asarray(np.maximum(np.exp(logs - logs.max(axis=1, keepdims=True)), FAR))

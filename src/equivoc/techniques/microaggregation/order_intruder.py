@@ -19,7 +19,7 @@ _MOST_TABLE_ENTRIES = 4e7
 
 @dataclass(frozen=True, eq=False)
 class GroupsInOrder(Computed):
-    """What the sizes and sums of all groups, none of which overlap, tell about a member; see `order_channel`."""
+    """P(a member's value | sizes and sums of all groups, which do not overlap); see `order_channel`."""
 
     grid: EvenGrid = field(repr=False)
     sizes: Ints = field(repr=False)
@@ -39,14 +39,15 @@ def order_channel(
 ) -> Floats:
     """P(a member has each of the grid's values | every group's size and sum, and that no two groups overlap).
 
-    A row per pair of size and sum, which ``groups`` says how many groups have. ``sums`` are counted in steps above the
-    least value. Members are independent draws from the prior (None: all values equally likely), given that, in the
-    order of the means, no member is above one of the next group. So a group lies between its neighbours' means, and
-    groups of equal means hold that mean only: equal pairs tell the same. With ``E_j(a, b)`` the weight of all tuples
-    of group j's size and sum with least value a and greatest b (the product of their members' priors), the weight of b
-    as the end of groups 1 … j is ``F_j(b) = Σ_a E_j(a, b) · Σ_(b' ≤ a) F_(j−1)(b')``, and from the top likewise.
+    A row per pair of size and sum; ``groups`` is the number of groups with each pair. ``sums`` are counted in steps
+    above the least value. Members are independent draws from the prior (None: all values equally likely), given that,
+    in the order of the means, no member is above one of the next group. So a group lies between its neighbours' means,
+    and all members of groups with equal means have that mean as their value: equal pairs have equal rows. With
+    ``E_j(a, b)`` the weight of all tuples of group j's size and sum with least value a and greatest b (the product of
+    their members' priors), the weight of b as the end of groups 1 … j is
+    ``F_j(b) = Σ_a E_j(a, b) · Σ_(b' ≤ a) F_(j−1)(b')``; likewise from the top.
 
-    Sums that cannot occur under the prior are read with all values equally likely.
+    If the sums cannot occur under the prior, a uniform prior is used.
 
     >>> from equivoc.queries.even_grids import even_grid
     >>> pairs, once = np.array([2, 2]), np.array([1, 1])
@@ -57,7 +58,7 @@ def order_channel(
     from equivoc.techniques.microaggregation.order_kernels import members_in_order
 
     belief = np.ones(len(grid.positions)) if prior is None else prior / prior.max()
-    used = np.flatnonzero(belief > 0)  # a value of prior 0 is a hole in the grid
+    used = np.flatnonzero(belief > 0)  # a value of prior 0 is not on the grid
     positions = grid.positions[used]
     chain = _Chain.of(positions, sizes, sums, groups)
     if chain.possible(positions):
@@ -72,7 +73,7 @@ def order_channel(
 
 
 def in_reach(grid: EvenGrid, sizes: Ints, sums: Ints, groups: Ints) -> bool:
-    """True if `order_channel` takes seconds, not minutes: a question of size only."""
+    """True if `order_channel` takes seconds, not minutes; this depends on the sizes only."""
     chain = _Chain.of(grid.positions, sizes, sums, groups)
     entries = (
         (chain.end - chain.begin)
@@ -94,7 +95,7 @@ def check_order_in_reach(grid: EvenGrid, sizes: Ints, sums: Ints, groups: Ints, 
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """The groups in the order of their means, and the levels that each can have at most: from begin to before end."""
+    """The groups in the order of their means, and the range of possible levels of each: begin to end − 1."""
 
     up: Ints
     sizes: Ints
@@ -110,13 +111,13 @@ class _Chain:
         floor, ceiling = total // size, -(-total // size)
         low = np.where(alone, np.concatenate([[0], ceiling[:-1]]), ceiling)
         high = np.where(alone, np.concatenate([floor[1:], positions[-1:]]), floor)
-        # If all others are as high as can be, this is the least that is left for one; and the other way round.
+        # The least possible level of a member: all others have the highest. The greatest: all others have the lowest.
         low, high = np.maximum(low, total - (size - 1) * high), np.minimum(high, total - (size - 1) * low)
         begin = np.searchsorted(positions, low, side="left")
         return cls(up, size, total, begin, np.searchsorted(positions, high, side="right"))
 
     def possible(self, positions: Ints) -> bool:
-        """False if some group has no level, or a sum out of its levels' reach."""
+        """False if some group has no possible level, or a sum that its levels cannot reach."""
         if not (self.begin < self.end).all():
             return False
         least, most = self.sizes * positions[self.begin], self.sizes * positions[self.end - 1]

@@ -19,7 +19,7 @@ MOST_CHANNEL_ENTRIES = 6e7
 
 @dataclass(frozen=True, eq=False)
 class GroupSums(Computed):
-    """What each pair of size and sum tells about a member; see `sum_channel`."""
+    """P(a member's value | the group's size and sum); see `sum_channel`."""
 
     grid: EvenGrid = field(repr=False)
     sizes: NDArray[np.int64] = field(repr=False)
@@ -44,8 +44,7 @@ def sum_channel(
 
     ``sums`` are counted in steps above the least value, ``sizes`` are at least 1. Members are independent draws from
     the prior (None: all values equally likely): ``P(v | g, s) ∝ prior(v) · N_(g−1)(s − v)``, ``N_l(t)`` the
-    probability that l values add up to t. A sum that cannot occur under the prior is read with all values equally
-    likely.
+    probability that l values add up to t. For a sum that cannot occur under the prior, a uniform prior is used.
 
     >>> from equivoc.queries.even_grids import even_grid
     >>> sum_channel(even_grid([0, 1, 2]), np.array([2, 3]), np.array([1, 2])).round(3)
@@ -82,6 +81,6 @@ def check_sums(grid: EvenGrid, sizes: NDArray[np.int64], *, name: str) -> None:
 def too_fine(grid: EvenGrid, largest: int, *, name: str) -> InputError:
     """The error about an attribute with too many steps for groups of this size."""
     return InputError(
-        f"microaggregation: {name!r} spans {grid.steps} steps of {grid.step:g}, too many to work out what the sums "
-        f"of groups of {largest} give away: round it to a coarser grid (round_to, for the confidential column)."
+        f"microaggregation: {name!r} spans {grid.steps} steps of {grid.step:g}, too many to compute the posterior "
+        f"from the sums of groups of {largest}: round it to a coarser grid (round_to, for the confidential column)."
     )

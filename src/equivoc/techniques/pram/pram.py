@@ -59,7 +59,7 @@ class PRAM(Technique):
     matrix: Any = None
     """Kept as tuples of numbers; the rows of each matrix sum to 1."""
     keep: float | None = None
-    """From 0 to 1; 1 / levels is pure noise, and there safest."""
+    """From 0 to 1; 1 / levels is pure noise, the safest choice."""
     on: Columns = "keys"
     """"confidential", "keys", "all", or columns by name. A mapping of matrices names its columns itself."""
 

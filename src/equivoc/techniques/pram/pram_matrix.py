@@ -18,7 +18,7 @@ Rows = tuple[tuple[float, ...], ...]
 Matrices = Rows | tuple[tuple[str, Rows], ...]
 """One matrix for every column; or a name and a matrix for each column."""
 MOST_WRITTEN = 100
-"""Entries of a matrix that are written out; a larger one goes by its size and a digest."""
+"""The most entries of a matrix that are written out; a larger one is written as its size and a digest."""
 
 
 def matrices(given: Any) -> Matrices:
@@ -45,7 +45,7 @@ def by_column(found: Matrices) -> dict[str, Rows] | None:
 
 
 def in_words(found: Matrices) -> str:
-    """The matrix as a notation has it: ``;`` between rows, ``:`` after a column's name, ``|`` between columns."""
+    """The matrix as text in a notation: ``;`` between rows, ``:`` after a column's name, ``|`` between columns."""
     named = by_column(found)
     if named is not None:
         return "|".join(f"{quoted(name)}:{in_words(rows)}" for name, rows in named.items())
@@ -56,7 +56,7 @@ def in_words(found: Matrices) -> str:
 
 
 def matrix_beside(given: Any, folder: Path) -> Any:
-    """The same matrix; where it is the name of a file, as seen from ``folder``."""
+    """The same matrix; the path of a file is resolved from ``folder``."""
     if isinstance(given, Mapping):
         return {name: matrix_beside(rows, folder) for name, rows in given.items()}
     return str(folder / given) if isinstance(given, str) and ";" not in given else given
@@ -69,7 +69,7 @@ def _rows(given: Any, what: str) -> Rows:
         table = np.array(read, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"pram: {what} holds something that is no number, or its rows differ in length."
+            f"pram: {what} holds something that is not a number, or its rows differ in length."
         ) from None
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
         raise InputError(
@@ -102,8 +102,8 @@ def _read(given: Any) -> Any:
         text = Path(given).read_text(encoding="utf-8-sig")
     except InputError as refused:
         raise InputError(f"pram: the matrix cannot be used: {refused}.") from None
-    except (OSError, ValueError) as problem:  # no text, or a name that no file can have
-        why = getattr(problem, "strerror", None) or "it is no text"
+    except (OSError, ValueError) as problem:  # not text, or an invalid file name
+        why = getattr(problem, "strerror", None) or "it is not a text file"
         raise InputError(
             f"pram: the matrix {os.fspath(given)!r} cannot be read: {why}; give a CSV file of numbers, "
             "one line for each level."

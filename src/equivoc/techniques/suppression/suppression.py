@@ -25,8 +25,8 @@ MOST_KEYS = 12
 class Suppression(Technique):
     """Star values of keys such that every released combination, a star being a value of its own, occurs k times.
 
-    Few values are starred, though not provably the fewest: that is NP-hard (Meyerson and Williams, PODS 2004); see
-    `star_patterns` for the way. A file that has k is released as it is. Nothing is random.
+    Few values are starred; finding the minimum is NP-hard (Meyerson and Williams, PODS 2004). `star_patterns` describes
+    the method. A file that is already k-anonymous is released unchanged. Nothing is random.
 
     A star is a null in the released table, or ``*`` in a key that has nulls of its own (the column is text then).
 
@@ -83,7 +83,7 @@ class Suppression(Technique):
 
 @dataclass(frozen=True, eq=False)
 class SuppressedRecords(LinkedRelease):
-    """The file with some values of keys starred, before an intruder for whom a star may stand for any value."""
+    """The file with some key values starred; for the intruder, a star may stand for any value."""
 
     @property
     def suppressed(self) -> int:

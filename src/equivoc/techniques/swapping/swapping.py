@@ -32,15 +32,15 @@ from equivoc.techniques.technique import (
 
 @dataclass(frozen=True)
 class Swapping(Technique):
-    """Let a share ``rate`` of the records, in pairs, exchange their values: each column of ``on`` in pairs of its own.
+    """Exchange values within random pairs of a share ``rate`` of the records; each column of ``on`` has its own pairs.
 
-    Without ``window`` the pairs are drawn evenly. With it, records are ranked by the column (equal ones in random
-    order); from the lowest up, each of those that take part draws its partner among those left at most ``window``
+    Without ``window`` all pairs are equally likely. With it, records are ranked by the column (equal ones in random
+    order); from the lowest up, each record that takes part draws a partner from the unpaired ones at most ``window``
     percent of all ranks above it: rank swapping (Moore, 1996).
 
     Every value stays in the file, so its distribution is known. With m of n records taking part and N_d records of
-    value d, ``P(true = d | released = c) = (1 − m/n)·[d = c] + m/n · (N_d − [d = c]) / (n − 1)``; see `rank_moves`
-    for what a window leaves.
+    value d, ``P(true = d | released = c) = (1 − m/n)·[d = c] + m/n · (N_d − [d = c]) / (n − 1)``. With a window, see
+    `rank_moves`.
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 20, 30]}), confidential="pay")
@@ -78,7 +78,7 @@ class Swapping(Technique):
         check_people("people", people)
         names = columns_of(self.name, people, self.on)
         if self.window is not None and people.confidential in names:
-            check_order(self.name, people, "so a window of ranks means nothing")
+            check_order(self.name, people, "so a window of ranks is not defined")
         random = generator(rng)
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
         for name in names:
@@ -86,7 +86,7 @@ class Swapping(Technique):
             if name != people.confidential and swapped.channel is not None:
                 levels = len(swapped.labels)
                 check_memory(
-                    f"swapping: what the values of {name!r} tell about one another",
+                    f"swapping: the table of probabilities for the values of {name!r}",
                     rows=levels,
                     columns=levels,
                     advice="coarsen that key, or leave it out of on",
@@ -120,7 +120,7 @@ class Swapping(Technique):
             reach = int(self.window * n / 100 + 1e-9)
             if reach == 0:
                 raise InputError(
-                    f"swapping: window is {self.window} % of {n} ranks, which reaches nobody; "
+                    f"swapping: window is {self.window} % of {n} ranks, less than one rank; "
                     f"make it {100 / n:.3g} or more."
                 )
             one, other = _rank_pairs(codes, np.sort(drawn), reach, random)
@@ -132,13 +132,13 @@ class Swapping(Technique):
 
 @dataclass(frozen=True, eq=False)
 class SwappedFile(LinkedRelease):
-    """The file with values exchanged between records, before an intruder who knows how pairs are drawn."""
+    """The file with values exchanged between records, with an intruder who knows how pairs are drawn."""
 
 
 def _rank_pairs(
     codes: NDArray[np.integer], ranks: NDArray[np.int64], reach: int, random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The records that exchange their values, those at these ranks taking part; each pair stands in both orders."""
+    """The pairs of records that exchange values, from those at these ranks; each pair is listed in both orders."""
     from equivoc.techniques.swapping.swapping_kernels import exchange
 
     record_at = np.lexsort([random.random(len(codes)), codes])

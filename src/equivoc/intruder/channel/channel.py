@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.intruder.channel.likelihood import Likelihood
+from equivoc.intruder.channel.likelihood import Likelihood, product
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 64 * 2**20
@@ -155,8 +155,7 @@ class Stated(Channel):
                 return mixed
             return mixed.toarray()
         if isinstance(self.table, np.ndarray):
-            # Not BLAS: its last bits depend on how many threads it has.
-            return np.asarray(np.einsum("rs,sv->rv", weights, self.table))
+            return product(weights, self.table)
         return np.ascontiguousarray((self.table.T @ weights.T).T)
 
     def entries(self, link: Any) -> int:

@@ -76,7 +76,7 @@ def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
         return release.confidential.groups, release.confidential.channel
     evidence = release.evidence
     if evidence is None:
-        raise InputError(f"a {type(release).__name__} has no joint release of several attributes.")
+        raise InputError("this technique has no joint release of several attributes.")
     values = len(release.people.values)
     return evidence.symbols, evidence.told(np.full(values, 1 / values))
 

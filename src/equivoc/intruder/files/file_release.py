@@ -169,7 +169,7 @@ class FileRelease(Release):
         return Posteriors(classes, self.people.attribute, linkage, self.confidential.with_prior(prior))
 
     def _with_register(self, classes: Classes, prior: Floats) -> Posteriors:
-        """With the better of the two results of EM; the informed posteriors where a register is of no use."""
+        """By the better of the two results of EM; the informed posteriors if a register adds nothing."""
         if not classes.known or self._unknown.too_large(classes):
             return self._methods(classes, prior).used.posteriors
         near = choose(self._unknown.near, partial(self._by, classes=classes, prior=prior), prior, {}).used

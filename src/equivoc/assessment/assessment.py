@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 MOST_KEYS_FOR_CONTRIBUTIONS = 6
 """With more known keys than this, the summary has no contributions; use `contributions`."""
 GATE_BELOW = 0.95
-"""With less trust than this, the intruder may be wrong about many people: trust is then estimated for each person."""
+"""With less trust than this in a file made in an unknown way, trust is estimated for each person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,11 @@ class Assessment(Reported):
     def truth(self) -> TruthFigures:
         """The intruder's posteriors compared with the people's true values."""
         return truth_beside_belief(
-            self.posteriors, self.figures, self.eps, self.mixed_prior, gate_below=GATE_BELOW
+            self.posteriors,
+            self.figures,
+            self.eps,
+            self.mixed_prior,
+            gate_below=GATE_BELOW if self.release.may_mislead else 0.0,
         )
 
     @property

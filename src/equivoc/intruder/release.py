@@ -34,6 +34,8 @@ class Release(ABC):
     """True if the rows of ``table`` are cells with counts, not records."""
     links_others: ClassVar[bool] = False
     """True if people who are not in the data can be linked to it (`of_others`)."""
+    may_mislead: ClassVar[bool] = False
+    """True if the intruder does not know how the release was made: it may be right about some people only."""
     people: Microdata
     fixed: bool = field(default=False, kw_only=True)
     """True if the technique was given its own intruder or prior, so that the assessment's are not used."""

@@ -29,11 +29,14 @@ from equivoc.intruder.channel.inversion import DENSE_CELLS
 from equivoc.intruder.linkage.coded_file import CodedFile, Codes, Unchanged, check_range, whole_numbers
 from equivoc.intruder.linkage.key_linkage import linkage
 from equivoc.intruder.linkage.linkage_walk import group
+from equivoc.measure.parallel import cores, over_pieces
 
 Floats = npt.NDArray[np.float64]
 MOST_PAIRS = 2**27
 """The most pairs of a class and a distinct released record for which N is used: some 10 s at most."""
 ESTIMATED_ON = 200
+PAIRS_WORTH_THREADS = 2**20
+"""With fewer pairs, one thread is as fast."""
 CELLS_AT_A_TIME = 2**20
 """How much of the result is computed at a time: 16 MB."""
 
@@ -165,17 +168,8 @@ def _walked(true: Codes, people: Codes, entries: _Entries, width: int, may_fit_n
     parts = [np.ascontiguousarray(changed[a], dtype=np.float64) for a in keys]
     least = [part[part > 0].min() if (part > 0).any() else 1.0 for part in parts]
     lossless = float(np.log(least).sum()) > np.log(kernels.NEGLIGIBLE)
-    size = len(entries.codes)
-    columns, shares = (
-        np.empty(max(CELLS_AT_A_TIME, width), dtype=np.int64),
-        np.empty(max(CELLS_AT_A_TIME, width)),
-    )
-    pointers = np.zeros(len(true) + 1, dtype=np.int64)
-    arguments = (
-        np.ascontiguousarray(true[order][:, keys].T),
-        people[order],
-        first,
-        past,
+    of_classes = (np.ascontiguousarray(true[order][:, keys].T), people[order], first, past)
+    of_entries = (
         np.ascontiguousarray(entries.codes[:, keys].T, dtype=np.uint32),
         entries.copies,
         np.concatenate([np.empty(0), *(part.ravel() for part in parts)]),
@@ -185,29 +179,17 @@ def _walked(true: Codes, people: Codes, entries: _Entries, width: int, may_fit_n
         entries.symbols,
         entries.counts,
         lossless,
-        np.empty((len(keys) + 1, size), dtype=np.uint32),
-        np.empty((len(keys) + 1, size)),
-        np.zeros(len(keys) + 1, dtype=np.int64),
-        np.empty(size, dtype=np.int64),
-        np.empty((3, size)),
-        np.zeros(width),
     )
-    begin, done = 0, []
-    while begin < len(true):
-        past_last = kernels.walk(begin, *arguments, columns, shares, pointers)
-        filled = int(pointers[past_last])
-        done.append(
-            csr_array(
-                (
-                    shares[:filled].copy(),
-                    columns[:filled].copy(),
-                    np.append(0, pointers[begin + 1 : past_last + 1]),
-                ),
-                shape=(past_last - begin, width),
-            )
-        )
-        begin = past_last
-    found = csr_array(vstack(done))
+    rows_of: dict[int, Any] = {}
+
+    def work(part: slice) -> None:
+        some = tuple(np.ascontiguousarray(each[..., part]) for each in of_classes)
+        rows_of[part.start] = _rows(some, of_entries, keys=len(keys), width=width)
+
+    pairs = len(true) * len(entries.codes)
+    pieces = 2 * cores() if pairs > PAIRS_WORTH_THREADS and cores() > 1 else 1
+    over_pieces(work, len(true), piece=-(-len(true) // pieces))
+    found = csr_array(vstack([rows_of[begin] for begin in sorted(rows_of)]))
     lost = np.flatnonzero(np.diff(found.indptr) == 0)
     if len(lost):
         rows = [_by_logarithms(true[order[c]], int(people[order[c]]), entries, width) for c in lost]
@@ -225,6 +207,38 @@ def _walked(true: Codes, people: Codes, entries: _Entries, width: int, may_fit_n
     found = found[np.argsort(order)]
     found.sort_indices()
     return found.toarray() if len(true) * width <= DENSE_CELLS else found
+
+
+def _rows(of_classes: tuple[Any, ...], of_entries: tuple[Any, ...], *, keys: int, width: int) -> Any:
+    """The linkage of some classes, CSR; a class that no record fits has no entries."""
+    from scipy.sparse import csr_array, vstack
+
+    from equivoc.intruder.beliefs import informed_kernels as kernels
+
+    classes, size = len(of_classes[1]), len(of_entries[1])
+    columns = np.empty(max(CELLS_AT_A_TIME, width), dtype=np.int64)
+    shares, pointers = np.empty(len(columns)), np.zeros(classes + 1, dtype=np.int64)
+    scratch = (
+        np.empty((keys + 1, size), dtype=np.uint32),
+        np.empty((keys + 1, size)),
+        np.zeros(keys + 1, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+        np.empty((3, size)),
+        np.zeros(width),
+    )
+    begin, done = 0, []
+    while begin < classes:
+        arguments = (*of_classes, *of_entries, *scratch, columns, shares, pointers)
+        past_last = kernels.walk(begin, *arguments)
+        filled = int(pointers[past_last])
+        ends = np.append(0, pointers[begin + 1 : past_last + 1])
+        done.append(
+            csr_array(
+                (shares[:filled].copy(), columns[:filled].copy(), ends), shape=(past_last - begin, width)
+            )
+        )
+        begin = past_last
+    return vstack(done)
 
 
 def _order(changed: dict[int, Floats], true: Codes, entries: _Entries) -> list[int]:

@@ -44,6 +44,7 @@ class FileRelease(Release):
     """
 
     links_others: ClassVar[bool] = True
+    may_mislead: ClassVar[bool] = True
     matching: str | None
     keys: Mapping[str, Symbols] = field(repr=False)
     """Every key of the people, as released."""

@@ -71,7 +71,7 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
 
 
 def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
-    """Each record's symbol, and the channel of the symbols with all values equally likely beforehand."""
+    """Each record's symbol, and the channel of the symbols with all values equally likely a priori."""
     if isinstance(release, FileRelease):
         return release.confidential.groups, release.confidential.channel
     evidence = release.evidence

@@ -88,8 +88,8 @@ class LinkedRelease(Release):
         if not without_sizes(self.evidence, self.people.classes(known)):
             return []
         return [
-            "The file is too large for the informed intruder to use how many people have the same known keys: she "
-            "weighs each released record by its own evidence. The real risk is somewhat higher."
+            "The file is too large for the informed intruder to use the number of people with the same known keys: she "
+            "weights each released record by its own evidence. The real risk is somewhat higher."
         ]
 
     @cached_property

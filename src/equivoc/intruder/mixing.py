@@ -24,7 +24,7 @@ DENSE_UP_TO = 256 * 2**20
 
 
 class Block(NamedTuple):
-    """The posteriors of some classes; classes that are linked alike share a row."""
+    """The posteriors of some classes; classes with equal linkages share a row."""
 
     classes: Ints
     """The numbers of the classes."""

@@ -153,7 +153,9 @@ class FileRelease(Release):
             reasons["register"] = limit
             reasons["matching by distance"] = f"{limit}; only records that fit exactly are used"
         elif max(len(self.people), len(self.confidential.codes)) > MOST_PEOPLE:
-            reasons["register"] = f"a file has more than {MOST_PEOPLE:,} records; ask for it by its name"
+            reasons["register"] = (
+                f"a file has more than {MOST_PEOPLE:,} records; select this intruder to use it"
+            )
         elif not classes.known:
             reasons["register"] = "no key is known, so a register adds nothing"
         return reasons

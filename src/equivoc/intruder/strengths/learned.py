@@ -69,7 +69,7 @@ def nothing_to_learn(evidence: Evidence | None, classes: Classes) -> str:
     if not reason and (people > MOST_PEOPLE or people * values > MOST_CELLS):
         reason = (
             f"the file has more than {MOST_PEOPLE:,} people, or {MOST_CELLS:,} people × values; "
-            "ask for it by its name"
+            "select this intruder to use it"
         )
     return reason
 

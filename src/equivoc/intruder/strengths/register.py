@@ -35,5 +35,5 @@ def without_register(evidence: Evidence | None, classes: Classes) -> str:
     if not evidence.changed(classes.known):
         return "no known key was changed, so a register adds nothing"
     if len(evidence.people) > MOST_PEOPLE:
-        return f"the file has more than {MOST_PEOPLE:,} people; ask for it by its name"
+        return f"the file has more than {MOST_PEOPLE:,} people; select this intruder to use it"
     return ""

@@ -154,7 +154,7 @@ def test_overlapping_cells_have_no_known_probabilities() -> None:
 def test_unknown_probabilities_are_said_and_have_no_row(six: Microdata, technique: Any) -> None:
     release = technique.release(six, 1)
     with pytest.raises(
-        eq.InputError, match=r"the probabilities P\(released \| true\) of a \w+ are not known"
+        eq.InputError, match=r"the probabilities P\(released \| true\) of this release are not known"
     ):
         maximal_leakage(release)
     assert "maximal leakage" not in eq.measures(six, release)["measure"].tolist()

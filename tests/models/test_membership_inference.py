@@ -162,7 +162,7 @@ def test_bad_input() -> None:
         membership_inference(people, release, control=drawn(20, 3), attacks=0)
     with pytest.raises(eq.InputError, match="give control"):
         membership_inference(people, release, control=None)
-    with pytest.raises(eq.InputError, match="a control group is for a release"):
+    with pytest.raises(eq.InputError, match="a control group needs a release"):
         eq.measures(people, control=drawn(20, 3))
     other = Microdata(drawn(20, 3), confidential="pay", keys=["age"])
     with pytest.raises(eq.InputError, match="the control group cannot be used: it lacks the key 'job'"):

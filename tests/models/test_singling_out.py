@@ -188,5 +188,5 @@ def test_bad_input(arguments: dict[str, Any], sentence: str) -> None:
 
 def test_answers_to_queries_are_no_table() -> None:
     people = people_of(drawn(20, 1))
-    with pytest.raises(eq.InputError, match="releases no table of records"):
+    with pytest.raises(eq.InputError, match="the release has no table of records"):
         singling_out(people, eq.QueryRestriction(size=4).release(people, 1), control=drawn(20, 3))

@@ -124,7 +124,7 @@ def test_the_variance_is_that_of_the_estimates_error(simulated: np.ndarray) -> N
 
 
 def test_a_release_without_a_table_and_other_peoples_release(people: Microdata) -> None:
-    with pytest.raises(eq.InputError, match="AnsweredQueries releases no table of records"):
+    with pytest.raises(eq.InputError, match="the release has no table of records"):
         skinner_elliot(people, eq.QueryRestriction(size=2).release(people, 1))
     other = eq.Unprotected().release(microdata([{"age": 1, "sex": "F", "pay": 1}]))
     with pytest.raises(eq.InputError, match="other people"):

@@ -10,20 +10,23 @@ from equivoc.data.microdata import Microdata
 from equivoc.techniques.notation import TECHNIQUES, technique_from
 
 SAID = [
-    ("unprotected", "She sees every record as it is."),
+    ("unprotected", "She sees every record unchanged."),
     ("sampling:fraction=0.3", "simple random sample of 30 % of the records"),
-    ("sampling:fraction=0.3", "expects her prior of everyone outside"),
-    ("sampling:fraction=0.3,prior=uniform", "expects all values equally likely of everyone outside"),
-    ("sampling:fraction=0.3,prior=marginal", "expects the distribution of the sample of everyone"),
+    ("sampling:fraction=0.3", "For everyone outside it she uses her prior"),
+    ("sampling:fraction=0.3,prior=uniform", "For everyone outside it she uses a uniform prior"),
+    (
+        "sampling:fraction=0.3,prior=marginal",
+        "For everyone outside it she uses the distribution of the sample",
+    ),
     ("query-restriction:size=4", "the sum of pay over every 4 neighbouring records"),
     ("query-restriction:size=4,intruder=bayes", "all databases that fit the answers as equally likely"),
     ("query-restriction:size=4,intruder=uniform", "between the least and the greatest"),
     (
         "noise-addition:percent=20",
-        "ranks of age, sex and pay were moved, each on its own, by binomial noise of 20 %",
+        "ranks of age, sex and pay were moved independently by binomial noise of 20 %",
     ),
     ("noise-addition:percent=20", "She knows how often each value of age and sex occurs"),
-    ("noise-addition:percent=20,edge=wrap", "go on at the other"),
+    ("noise-addition:percent=20,edge=wrap", "continue at the other end"),
     ("noise-addition:percent=20,intruder=interval", "pay was moved by at most half of 20 % of its domain"),
     ("rounding:base=5", "pay was rounded to multiples of 5: the nearest"),
     (
@@ -46,7 +49,7 @@ SAID = [
         "(ranges of neighbouring values (Mondrian), such that at least 2 records agree in all keys)",
     ),
     ("suppression:k=2", "until every combination occurred 2 times or more"),
-    ("suppression:k=2", "so how often a star hides it"),
+    ("suppression:k=2", "and so how often it was starred"),
     ("swapping:rate=0.5", "a share 0.5 of the records exchanged their pay in random pairs, each column"),
     (
         "swapping:rate=0.5,window=40,on=age",

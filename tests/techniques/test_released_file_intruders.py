@@ -182,7 +182,7 @@ def test_a_register_asked_for_by_name_is_used_above_the_limit(people, monkeypatc
     monkeypatch.setattr(file_release, "MOST_PEOPLE", 1000)
     release = eq.ReleasedFile(eq.Generalisation(k=5).release(people).table).release(people)
     choice = release.choice(people.classes(THREE), marginal(people))
-    assert choice.left_out["register"] == "a file has more than 1,000 records; ask for it by its name"
+    assert choice.left_out["register"] == "a file has more than 1,000 records; select this intruder to use it"
     named = release.choice(people.classes(THREE), marginal(people), "register")
     assert [each.intruder for each in named.tried] == ["register"]
 

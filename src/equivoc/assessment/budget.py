@@ -77,7 +77,7 @@ def budget(
 
     ``epsilons`` are the budgets of `GeometricNoise` (None: 17 from 0.1 to 8 · (|D| − 1), where almost no noise is
     left); do not confuse them with ``eps``, the tolerance of the hit rates (None: about a tenth of the domain's width).
-    All values count as equally likely beforehand, so that the worst case that a budget allows bounds every figure.
+    All values count as equally likely a priori, so that the worst case that a budget allows bounds every figure.
     The noise is simulated from ``seed``, the same for every ε: do not publish it.
 
     >>> import pandas as pd
@@ -116,7 +116,7 @@ def budget(
 
 
 def budgeted(people: Microdata, technique: Technique | Release, **options: Any) -> Assessment:
-    """The assessment as `budget` makes it: all values equally likely beforehand, as in the worst case beside it.
+    """The assessment as `budget` makes it: all values equally likely a priori, as in the worst case beside it.
 
     The intruder is the informed one. The learned intruder has a different prior for each class, so the worst case does
     not bound her figures.

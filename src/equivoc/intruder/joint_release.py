@@ -71,12 +71,12 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
 
 
 def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
-    """Each record's symbol, and the channel of the symbols with all values equally likely beforehand."""
+    """Each record's symbol, and the channel of the symbols with all values equally likely a priori."""
     if isinstance(release, FileRelease):
         return release.confidential.groups, release.confidential.channel
     evidence = release.evidence
     if evidence is None:
-        raise InputError(f"a {type(release).__name__} has no joint release of several attributes.")
+        raise InputError("this technique has no joint release of several attributes.")
     values = len(release.people.values)
     return evidence.symbols, evidence.told(np.full(values, 1 / values))
 

@@ -1,4 +1,4 @@
-"""A file whose keys, or values, are not what they were: who is behind a record is a matter of evidence."""
+"""A released file with changed keys or values, whose records are linked to people by evidence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LinkedRelease(Release):
-    """A released file in which each key of each record went its own way, by a rule that the intruder knows.
+    """A released file in which each key of each record was changed independently, by a rule that the intruder knows.
 
     She knows the target's true values v on some keys. For the paper's intruder released record r is the target's with
     ``link(r) ∝ Π_a P(true key a = v_a | released key a of r)``: exact if all levels of a key are equally likely
@@ -88,13 +88,13 @@ class LinkedRelease(Release):
         if not without_sizes(self.evidence, self.people.classes(known)):
             return []
         return [
-            "The file is too large for the informed intruder to use how many people have the same known keys: she "
-            "weighs each released record by its own evidence. The real risk is somewhat higher."
+            "The file is too large for the informed intruder to use the number of people with the same known keys: she "
+            "weights each released record by its own evidence. The real risk is somewhat higher."
         ]
 
     @cached_property
     def _counted(self) -> GroupedRelease:
-        """The same file before someone for whom no known key was changed: counting is all there is to do."""
+        """The same file if no known key was changed: posteriors are then shares of counts."""
         return GroupedRelease(self.people, self.confidential.codes, self.confidential.channel)
 
     def of_classes(self, classes: Classes) -> Posteriors:

@@ -1,4 +1,4 @@
-"""Linkages through channels: equal rows of a linkage once, and some rows at a time, so that memory stays bounded."""
+"""Multiplies linkages by channels: equal rows only once, and in blocks of rows, so that memory stays bounded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DENSE_UP_TO = 256 * 2**20
 
 
 class Block(NamedTuple):
-    """The posteriors of some classes; classes that are linked alike share a row."""
+    """The posteriors of some classes; classes with equal linkages share a row."""
 
     classes: Ints
     """The numbers of the classes."""
@@ -51,7 +51,7 @@ def shares(linkage: Any, *, of: str) -> Any:
 
 
 def mixed_blocks(links: Sequence[Any], channel: Any) -> Iterator[Block]:
-    """Rows of `shares`, of several linkages one after the other, through the channel (None: the values themselves).
+    """Rows of `shares` of several linkages, multiplied by the channel (None: the symbols are the values).
 
     >>> from scipy.sparse import csr_array
     >>> link = csr_array([[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]])
@@ -71,10 +71,10 @@ def mixed_blocks(links: Sequence[Any], channel: Any) -> Iterator[Block]:
 
 
 def distinct_links(links: Sequence[Any]) -> tuple[Any, Ints]:
-    """The different rows of several linkages, and for each row of them all which of those it is."""
+    """The distinct rows of several linkages, and for each row the number of its distinct row."""
     if all(
         isinstance(link, np.ndarray) for link in links
-    ):  # changed keys: hardly two classes are linked alike
+    ):  # with changed keys, hardly any two classes have equal rows
         link = links[0] if len(links) == 1 else np.concatenate(links)
         return link, np.arange(len(link))
     from scipy.sparse import csr_array
@@ -104,9 +104,9 @@ def distinct_links(links: Sequence[Any]) -> tuple[Any, Ints]:
 
 
 def believed(link: Any, channel: Any) -> Floats | csr_array:
-    """Rows of `shares` through the channel, all at once; a CSR array where a dense table would pass 256 MB.
+    """Rows of `shares` multiplied by the channel, all at once; CSR if a dense table would exceed 256 MB.
 
-    The last bits depend on nothing but the numbers: BLAS, no faster here, would have them depend on its threads.
+    Without BLAS, which is no faster here, and whose last bits depend on the number of threads.
     """
     from scipy.sparse import csr_array, issparse, vstack
 

@@ -1,8 +1,8 @@
-"""What an intruder believes of every class of people: linkage × channel.
+"""The intruder's posterior of every class of people: linkage × channel.
 
-``p(d) = Σ_g link(g) · channel(d | g)``: a linkage says how likely what was released about g (a record, or records
-alike) is the target's; a channel says what that tells about the confidential value. Every technique gives these two
-and nothing else; everything above works on the posteriors.
+``p(d) = Σ_g link(g) · channel(d | g)``: the linkage is the probability that g (a released record, or a group of equal
+records) is the target's; the channel is the distribution of the confidential value given g. Every technique provides
+these two; everything else uses the posteriors.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Posteriors:
 
     @property
     def keys(self) -> Any:
-        """The classes' key values: a frame of the kind that went in."""
+        """The classes' key values, as a frame of the people's kind."""
         return self.classes.keys
 
     def __len__(self) -> int:
@@ -78,13 +78,13 @@ class Posteriors:
 
     @property
     def _counted(self) -> bool:
-        """Are the linkages whole counts of the values themselves? Then no table of probabilities is needed."""
+        """True if the linkage holds integer counts of the values: then no table of probabilities is needed."""
         return self.channel is None and bool(np.issubdtype(self.linkage.dtype, np.integer))
 
     def blocks(self) -> Iterator[Block]:
-        """The posteriors, some at a time: tables of many classes × many values need not be whole in memory.
+        """The posteriors in blocks, so that a table of many classes × many values is never in memory as a whole.
 
-        Classes that are linked alike share a row.
+        Classes with equal linkages share a row.
         """
         return mixed_blocks([self.link], self.channel)
 

@@ -38,7 +38,7 @@ class Release(ABC):
     """True if the intruder does not know how the release was made: it may be right about some people only."""
     people: Microdata
     fixed: bool = field(default=False, kw_only=True)
-    """True if the technique was told which intruder to use; that one has her own prior."""
+    """True if the technique was given its own intruder or prior, so that the assessment's are not used."""
     mechanism: str = field(default="She knows how the release was made.", kw_only=True, repr=False)
     """What the intruder knows of the technique and its parameters, in sentences."""
 
@@ -63,7 +63,7 @@ class Release(ABC):
         return None
 
     def with_prior(self, prior: NDArray[np.float64]) -> Release:
-        """The same release before the technique's own intruder with ``prior`` (one probability for each value)."""
+        """The same release for the technique's own intruder with ``prior`` (one probability for each value)."""
         return self
 
     def posteriors(
@@ -91,7 +91,7 @@ class Release(ABC):
         return choose(applying, partial(self.believed, classes, prior), prior, reasons)
 
     def believed(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Posteriors:
-        """The posteriors of one intruder; where a register or learning has no use, those of the informed one."""
+        """The posteriors of one intruder; those of the informed one if a register or learning adds nothing."""
         evidence = self.evidence
         if intruder in ("paper", "own"):
             return self.of_classes(classes)
@@ -117,7 +117,7 @@ class Release(ABC):
 
     @property
     def evidence(self) -> Evidence | None:
-        """What the release shows, record by record; None if it does not show records."""
+        """The released symbols of each record; None if the release has no records."""
         return None
 
     def sweep(
@@ -158,8 +158,7 @@ class Release(ABC):
         """InputError unless people who are not in the data can be looked up in the release."""
         if not self.links_others:
             raise InputError(
-                f"a control group cannot be assessed with a {type(self).__name__}; give the released table to "
-                "ReleasedFile."
+                "a control group can be assessed only with a released file: give the released table to ReleasedFile."
             )
 
     @property
@@ -177,8 +176,7 @@ class Release(ABC):
 class GroupedRelease(Release):
     """A release with unchanged keys: all records of a class are equally likely the target's.
 
-    ``group[r]`` says which of the channel's rows is what was released about record r; with no channel it is the
-    position of the record's value in the domain.
+    ``group[r]`` is the channel's row for record r; without a channel, the position of the record's value in the domain.
     """
 
     group: NDArray[np.integer[Any]] = field(repr=False)

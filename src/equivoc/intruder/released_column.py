@@ -1,4 +1,4 @@
-"""A column of a released file: symbols, and what each symbol tells about the original."""
+"""A column of a released file: symbols, and the distribution of the original level given each symbol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ReleasedColumn:
-    """A column as released: for each record a symbol (a number, a range, a star), and what a symbol tells.
+    """A column as released: for each record a symbol (a number, a range, a star), and its channel.
 
     ``channel`` is symbols × levels of the original: P(true level | symbol), each row a distribution. None: the symbols
     are the levels themselves, and true.
@@ -29,7 +29,7 @@ class ReleasedColumn:
     labels: pa.Array = field(repr=False)
     """How each symbol is written in the released table."""
     channel: Any = field(default=None, repr=False)
-    """A dense array; of the confidential column, a CSR array will do."""
+    """A dense array; for the confidential column also a CSR array."""
     likelihood: NDArray[np.float64] | None = field(default=None, repr=False)
     """Of a changed key, symbols × levels: P(symbol | level), up to a factor per symbol; None: unchanged."""
     informed: Channel | None = field(default=None, repr=False)
@@ -37,7 +37,7 @@ class ReleasedColumn:
 
     @property
     def column(self) -> pa.Array:
-        """What the released table shows, record by record."""
+        """The column of the released table."""
         import pyarrow as pa
 
         return self.labels.take(pa.array(self.codes))

@@ -12,6 +12,6 @@ Known = Sequence[str] | None
 
 
 def known_classes(people: Microdata, known: Known) -> Classes:
-    """The classes of people who agree on the ``known`` keys; counted once, however many measures ask for them."""
+    """The classes of people who agree on the ``known`` keys; counted once for all measures."""
     check_people("people", people)
     return people.classes(known)

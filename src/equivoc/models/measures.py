@@ -51,8 +51,8 @@ def measures(
     ``known`` are the keys that the intruder knows (None: all). Without a ``release`` the file is taken as published as
     it is. With one, the measures of a single file are about the released table, where there is one; those that
     end in "original" are about the people's own file, for comparison. A measure that does not apply has no row.
-    ``fraction`` is the share of the population that the file is a random sample of: it brings the population's uniques.
-    ``control`` are people who are not in the data, as in `assess`: beside a released table they bring singling out and
+    ``fraction`` is the share of the population that the file is a random sample of: it adds the population's uniques.
+    ``control`` are people who are not in the data, as in `assess`: with a released table they add singling out and
     membership inference. ``prior`` and ``intruder`` are those of `assess`.
 
     >>> import pandas as pd
@@ -95,10 +95,12 @@ def measure_rows(
     classes = known_classes(people, known)
     if fraction is not None:
         if release is not None:
-            raise InputError("fraction is for a file that is a sample itself; leave it out beside a release.")
+            raise InputError(
+                "fraction is for a file that is a sample itself; leave it out if a release is given."
+            )
         fraction = checked_fraction(people, fraction)
     if control is not None and release is None:
-        raise InputError("a control group is for a release: give the released table, too.")
+        raise InputError("a control group needs a release: give the released table, too.")
     published = Posteriors(classes, people.attribute, classes.counts, None)
     if bare is None:
         bare = published.curves(tolerance=None)

@@ -111,18 +111,18 @@ class NoiseAddition(Technique):
         share = exact(self.percent)
         if self.intruder == "interval":
             return (
-                f"She knows which records are those of her class, and that {people.confidential} was moved by at most "
-                f"half of {share} % of its domain; all values so near are equally likely."
+                f"She knows which records are in the target's class, and that {people.confidential} was moved by at "
+                f"most half of {share} % of its domain; all values within that distance are equally likely."
             )
         past = {
             "clip": "ranks past an end of the domain stop there",
-            "wrap": "ranks past an end of the domain go on at the other",
+            "wrap": "ranks past an end of the domain continue at the other end",
             "extend": "numbers on an even grid may pass the ends of the domain, other ranks stop there",
         }[self.edge]
-        alike = " All values are equally likely beforehand." if self.intruder else ""
+        alike = " All values are equally likely a priori." if self.intruder else ""
         known = "" if self.intruder else knows_shares(people, columns)
         return (
-            f"She knows that the ranks of {in_words(columns)} were moved, each on its own, by binomial noise of "
+            f"She knows that the ranks of {in_words(columns)} were moved independently by binomial noise of "
             f"{share} % of the domain; {past}.{known}{alike}"
         )
 

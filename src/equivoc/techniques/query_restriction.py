@@ -107,7 +107,7 @@ class QueryRestriction(Technique):
         }[self.intruder]
         return (
             f"She knows the sum of {people.confidential} over every {self.size} neighbouring records of an order that "
-            f"was drawn once, and who is where in it.{used}"
+            f"was drawn once, and the position of every person in it.{used}"
         )
 
 

@@ -38,7 +38,7 @@ class Rounding(Technique):
     1975); a number that is a multiple stays. A null key stays null.
 
     The intruder knows base and method: P(d | released) ∝ P(released | d) · prior(d); likewise for keys, with their
-    shares in the file as the prior. (The paper's intruder takes all values as equally likely beforehand.)
+    shares in the file as the prior. (The paper's intruder takes all values as equally likely a priori.)
 
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"pay": [11, 14, 16, 29]}), confidential="pay")

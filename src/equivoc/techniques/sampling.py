@@ -80,12 +80,12 @@ class Sampling(Technique):
     def mechanism(self, people: Microdata) -> str:
         expected = {
             None: "her prior",
-            "uniform": "all values equally likely",
+            "uniform": "a uniform prior",
             "marginal": "the distribution of the sample",
         }[self.prior]
         return (
             f"She sees a simple random sample of {exact(100 * self.fraction)} % of the records, drawn without "
-            f"replacement, and expects {expected} of everyone outside it."
+            f"replacement. For everyone outside it she uses {expected}."
         )
 
 

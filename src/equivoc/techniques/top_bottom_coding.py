@@ -83,7 +83,7 @@ class TopBottomCoding(Technique):
             if limit is not None
         ]
         return (
-            f"She knows that numbers of {in_words(columns)} {in_words(ends)}; any other is as it was."
+            f"She knows that numbers of {in_words(columns)} {in_words(ends)}; all others are unchanged."
             f"{knows_shares(people, columns)}"
         )
 

@@ -42,7 +42,7 @@ class Unprotected(Technique):
         return PublishedFile(people, mechanism=self.mechanism(people))
 
     def mechanism(self, people: Microdata) -> str:
-        return "She sees every record as it is."
+        return "She sees every record unchanged."
 
 
 @dataclass(frozen=True, eq=False)

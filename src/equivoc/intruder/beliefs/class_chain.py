@@ -66,7 +66,7 @@ class ClassChain:
         return np.where(telling(self.likelihood)[self.symbols], found, 0.0)
 
     def fits(self, weights: Floats, strengths: Sequence[float]) -> Iterator[Floats]:
-        """The priors of the finest classes after 0, 1, 2, … EM steps on the cells so weighted, without end."""
+        """The priors of the finest classes after 0, 1, 2, … EM steps on the weighted cells (an endless generator)."""
         from equivoc.intruder.beliefs import chain_kernels as kernels
 
         prior = np.tile(self.prior, (len(self.starts) - 1, 1))

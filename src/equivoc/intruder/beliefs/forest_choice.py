@@ -66,7 +66,7 @@ def _tried(file: HeldOutFile, leaf: int, trees: int) -> Iterator[tuple[Settings,
 
 
 def _fits(file: HeldOutFile, fold: int, leaf: int, trees: int) -> Iterator[Floats]:
-    """Predictions for the fold's records after 1, 2, … EM steps on the others, without end."""
+    """Predictions for the fold's records after 1, 2, … EM steps on the others (an endless generator)."""
     own = np.flatnonzero(file.fold == fold)
     train = np.flatnonzero((file.fold != fold) & telling(file.likelihood)[file.symbols])
     if len(train) > FIT_ON:

@@ -1,4 +1,4 @@
-"""Trust per person: finds a group at risk in a release that tells little about most people.
+"""Trust per person: finds a group at risk in a release that discloses little about most people.
 
 One trust for the whole file can hide such a group: if the release is right about the older half and wrong about the
 younger, the best single trust is about one half, and nobody seems to be at risk. Here each person's trust is predicted
@@ -44,7 +44,7 @@ def gated_truth(
     *,
     seed: int = 0,
 ) -> Truth:
-    """As `hold_against_truth`, with a trust for each person; ``features`` is cells × what is known of the person.
+    """As `hold_against_truth`, with a trust for each person; ``features`` is cells × predictors of trust.
 
     The trust reported is the mean.
     """

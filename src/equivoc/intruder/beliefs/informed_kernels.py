@@ -1,4 +1,4 @@
-"""The compiled walk of `informed_linkage`: the records that each class can have, and their probabilities to be its."""
+"""The compiled walk of `informed_linkage`: the possible records of each class, and their probabilities."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ Codes = npt.NDArray[np.uint32]
 Floats = npt.NDArray[np.float64]
 
 NEGLIGIBLE = 1e-290
-"""Smaller probabilities are dropped; a class that needs them is left to logarithms."""
+"""Smaller probabilities are dropped; a class that needs them is recomputed with logarithms."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

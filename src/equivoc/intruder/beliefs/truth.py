@@ -4,8 +4,8 @@ Person r has the true value c_r, which the intruder gives the probability p_r(c_
 Her surprise is ``−log2 p_r(c_r)`` bits; less is riskier. A posterior may give the true value probability 0, so the
 prior is mixed in first: ``p′ = (1 − λ)·p + λ·prior`` with the λ, one for the whole file, that minimises the mean
 surprise T(0). T(0) is convex in λ: Newton's method within a bracket, and both ends. ``trust`` is 1 − λ; 0: the release
-told her nothing. ``gain`` is the prior's mean surprise less hers, in bits of truth per person; more is riskier, and it
-is never negative.
+gave her no information. ``gain`` is the prior's mean surprise less hers, in bits of truth per person; more is riskier,
+and it is never negative.
 
 Cost: some 10 passes over the cells (people of one class with one value are one cell).
 
@@ -61,8 +61,8 @@ def hold_against_truth(
 ) -> Truth:
     """Surprise, trust and gain over cells of ``counts`` people with one class and one true value each.
 
-    ``belief``: what her class's posterior gives the true value; ``prior``: what the prior gives it, above 0 (of a value
-    that the prior rules out, give the least that is to count as possible); ``entropy``: her posterior's H0 in bits.
+    ``belief``: the posterior probability of the true value; ``prior``: its prior probability, above 0 (for a value that
+    the prior rules out, give a small positive number); ``entropy``: the posterior's H0 in bits.
 
     >>> found = hold_against_truth([1.0, 0.0], [0.5, 0.5], [3, 1], [0.0, 0.0])   # certain, of three people rightly
     >>> round(found.trust, 4), round(found.surprise, 4), found.certain_right, found.certain_wrong

@@ -21,7 +21,7 @@ ROWS_AT_A_TIME = 1024
 
 @dataclass(frozen=True, eq=False)
 class ValueGroups:
-    """What released symbols tell about groups of values, and about the value inside its group."""
+    """P(symbol | group of values), and P(value | its group, symbol)."""
 
     likelihood: Floats = field(repr=False)
     """Symbols × groups."""
@@ -47,9 +47,7 @@ class ValueGroups:
         grouped = np.add.reduceat(joint, first, axis=1)
         whole = grouped[:, group_of]
         within = np.divide(joint, whole, out=np.tile(share, (len(joint), 1)), where=whole > 0)
-        flat = (likelihood == likelihood[:, :1]).all(
-            axis=1
-        )  # symbols that tell nothing, without rounding errors
+        flat = (likelihood == likelihood[:, :1]).all(axis=1)  # uninformative symbols, without rounding errors
         grouped[flat] = likelihood[flat, :1]
         return cls(grouped, total, group_of, within)
 

@@ -1,1 +1,1 @@
-"""What released symbols tell about a value: likelihoods of mechanisms, and the posterior that a prior makes of them."""
+"""P(released symbol | value) of mechanisms, and P(value | released symbol) for a prior."""

@@ -1,4 +1,4 @@
-"""Bounded noise on ranks: how far a value moves, how likely each move is, and what it says about the truth.
+"""Bounded binomial noise on ranks: its range, its probabilities, and the posterior of the true rank.
 
 A value is its rank in a domain of `domain_size` ordered values, 0 first. The noise is `Binomial(M, ½) − M/2`,
 so a rank moves by at most M/2 either way. What happens past the ends of the domain is the `edge`:
@@ -9,7 +9,7 @@ so a rank moves by at most M/2 either way. What happens past the ends of the dom
   code 0 is rank −M/2, and a value that did not move has code rank + M/2.
 
 Source: Alfalayleh and Brankovic, *Quantifying Privacy: A Novel Entropy-Based Measure of Disclosure Risk*
-(2014). The paper is silent on the ends of a domain; the three rules are ours.
+(2014). The paper does not say what happens at the ends of a domain; the three rules are ours.
 """
 
 from math import floor, isfinite
@@ -39,7 +39,7 @@ def amplitude(percent: float, domain_size: int) -> int:
         raise InputError(f"The noise must be a percentage of at least 0, not {percent}.")
     if domain_size < 1:
         raise InputError(f"A domain has at least one value, not {domain_size}.")
-    # One division, last: a half then is a half, and not 2.4999999.
+    # Divide once, at the end, so that 2.5 does not become 2.4999999.
     return 2 * floor(percent * (domain_size - 1) / 200 + 0.5)
 
 
@@ -88,7 +88,7 @@ def draw(
 
 
 def interval_channel(domain_size: int, amplitude: int, *, edge: Edge) -> Matrix:
-    """What an intruder who knows only how far noise can reach believes: one row per released rank.
+    """The posterior of an intruder who knows only the range of the noise: one row per released rank.
 
     All true ranks within M/2 of the released one are equally likely (the paper's printed text). With `"wrap"`
     the distance is the one around the circle; with the other edges only ranks that exist count.
@@ -108,7 +108,7 @@ def interval_channel(domain_size: int, amplitude: int, *, edge: Edge) -> Matrix:
 
 
 def _land(moved: Codes, domain_size: int, amplitude: int, edge: Edge) -> Codes:
-    """Released codes of `rank + Binomial(M, ½)`, which is M/2 too high until the edge rule has its say."""
+    """Released codes of `rank + Binomial(M, ½)`, which is M/2 too high until the edge rule is applied."""
     if edge == "extend":
         return moved
     centred = moved - amplitude // 2

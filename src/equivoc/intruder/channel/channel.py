@@ -1,4 +1,4 @@
-"""P(value | released symbol): Bayes' rule with one prior, distributions worked out for it, or stated ones."""
+"""P(value | released symbol): by Bayes' rule with a prior, computed by a subclass for a prior, or given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPARSE_UP_TO = 0.25
 
 
 class Channel(ABC):
-    """What each released symbol tells about the value: a distribution over the values for each."""
+    """P(value | released symbol): a distribution over the values for each symbol."""
 
     @property
     @abstractmethod
@@ -33,7 +33,7 @@ class Channel(ABC):
         """Rows × symbols (each row sums to 1), dense or CSR, to rows × values: Σ_s weights[:, s] · P(value | s)."""
 
     def with_prior(self, prior: Floats) -> Channel:
-        """The same channel before someone with this prior; the channel itself where the prior is in it already."""
+        """The same mechanism's channel with this prior; the channel itself if its prior is fixed."""
         return self
 
     def blocks(self, link: Any) -> Iterator[tuple[slice, Any]]:
@@ -45,7 +45,7 @@ class Channel(ABC):
             yield part, self.mix(link[part])
 
     def entries(self, link: Any) -> int:
-        """At most how many probabilities of `mix` are not 0."""
+        """An upper bound of the number of probabilities of `mix` that are not 0."""
         return int(link.shape[0]) * self.shape[1]
 
     def dense(self) -> Floats:
@@ -57,8 +57,8 @@ class Channel(ABC):
 class Bayes(Channel):
     """``P(v | s) ∝ K(s | v) · prior(v)``.
 
-    A symbol that cannot occur under the prior is read with all values equally likely beforehand: the prior was wrong.
-    The row of a symbol that no value is ever shown as is all zeros.
+    For a symbol that cannot occur under the prior, the prior was wrong, and a uniform prior is used instead. The row of
+    a symbol that no value can produce is all zeros.
 
     >>> from equivoc.intruder.channel.likelihood import Table
     >>> noise = Table(np.array([[0.75, 0.25], [0.25, 0.75]]))
@@ -96,7 +96,7 @@ class Bayes(Channel):
         surprising = ~possible & (np.asarray(weights.sum(axis=0)).reshape(-1) > 0)
         if surprising.any():
             flat = self.likelihood.forward(np.ones_like(self.prior))
-            surprising &= flat > 0  # what no value is ever shown as has no posterior
+            surprising &= flat > 0  # a symbol that no value can produce has no posterior
             mixed = mixed + self.likelihood.backward(_divided(weights, flat, surprising))
         return mixed
 
@@ -112,10 +112,10 @@ def _divided(weights: Any, by: Floats, where: NDArray[np.bool_]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Computed(Channel):
-    """Distributions that a subclass works out for a prior, when they are first needed.
+    """Distributions that a subclass computes for a prior, when they are first needed.
 
-    For what was released about several people together, such as a sum: a symbol's chance then depends on the prior, so
-    Bayes' rule has no fixed table of likelihoods to work with.
+    For releases about several people together, such as a sum: the probability of a symbol given one person's value
+    depends on the prior of the others, so there is no fixed table of likelihoods for Bayes' rule.
     """
 
     prior: Floats = field(repr=False, kw_only=True)
@@ -140,7 +140,7 @@ class Computed(Channel):
 
 @dataclass(frozen=True, eq=False)
 class Stated(Channel):
-    """The distributions themselves, symbols × values, dense or CSR; the prior is in them already."""
+    """Given distributions, symbols × values, dense or CSR; their prior is fixed."""
 
     table: Any = field(repr=False)
 

@@ -1,4 +1,4 @@
-"""From how a mechanism works to what its outcome tells: Bayes' rule for a table of probabilities, in one place."""
+"""Bayes' rule for a table of probabilities: from P(released | true) to P(true | released)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def channel(transition: Matrix, *, prior: npt.ArrayLike | None = None) -> Matrix
         raise InputError(f"The prior needs {size} numbers, one per value; its shape is {believed.shape}.")
     if not (np.isfinite(believed).all() and (believed >= 0).all() and believed.any()):
         raise InputError("The prior must be finite, nowhere negative, and positive somewhere.")
-    # Each symbol by its likeliest origin first: far tails of a wide noise then cannot underflow.
+    # First divided by each symbol's largest probability: far tails of wide noise then cannot underflow.
     joint = divide_rows(transition.T, transition.T.max(axis=1)) * (believed / believed.max())
     return divide_rows(joint, joint.sum(axis=1))
 
@@ -40,7 +40,7 @@ def channel(transition: Matrix, *, prior: npt.ArrayLike | None = None) -> Matrix
 def sparse_channel(transition: Any) -> Any:
     """The same for a sparse table, all levels equally likely: a dense array where that is small, else CSR.
 
-    For mechanisms that leave a level few symbols, such as rounding.
+    For mechanisms with few possible symbols per level, such as rounding.
 
     >>> from scipy.sparse import csr_array
     >>> sparse_channel(csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])).round(3).tolist()

@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 SPARSE_UP_TO = 0.05
-"""Weights of which at most this share is not 0 are multiplied as they are; others are filled first."""
+"""Sparse weights with at most this share of nonzero entries stay sparse; others are made dense."""
 ONE_THREAD = 2**17
 """Multiplications in one product: OpenBLAS uses a second thread from twice as many on."""
 FEW_ROWS = 16
 ROUNDING = 1e-13
-"""A difference this small, relatively, is rounding."""
+"""Smaller relative differences count as rounding errors."""
 SUM_TOLERANCE = 1e-9
 """How far from 1 the probabilities of all symbols may sum."""
 
 
 def filled(weights: Any) -> Floats:
-    """A dense table, of one or of a CSR array."""
+    """A dense table from a dense or CSR array."""
     return np.asarray(weights if isinstance(weights, np.ndarray) else weights.toarray())
 
 
@@ -67,9 +67,9 @@ class Likelihood(ABC):
         """One number per symbol: Σ_v K(s | v) · prior(v)."""
 
     def posterior(self, weights: Any, prior: Floats) -> Floats | None:
-        """What Bayes' rule makes of the weights, exactly, where that takes no division by what a symbol's chance is.
+        """The exact result of Bayes' rule for the weights, if no division by a symbol's probability is needed.
 
-        None: the rule has to be worked out.
+        None: it has to be computed.
         """
         return None
 
@@ -137,12 +137,12 @@ class PublishedOrNothing(Likelihood):
 
 @dataclass(frozen=True, eq=False)
 class Table(Likelihood):
-    """Any mechanism with a table of probabilities, dense or sparse (a band, say)."""
+    """Any mechanism with a table of probabilities, dense or sparse."""
 
     table: Any = field(repr=False)
     """Values × symbols: P(symbol | value), a NumPy array or a scipy CSR array."""
     divisor: Floats | None = field(default=None, repr=False)
-    """What each symbol's probabilities were divided by; None: they are as they are."""
+    """The number by which each symbol's probabilities were divided; None: they were not divided."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -175,7 +175,7 @@ class Table(Likelihood):
 
 @dataclass(frozen=True, eq=False)
 class Cells(Likelihood):
-    """A coarsening: each symbol stands for the values from ``first`` to before ``past``, and is all they can become.
+    """A coarsening: the values from ``first`` to before ``past`` of a symbol are always shown as this symbol.
 
     >>> Cells(np.array([0, 2]), np.array([2, 3]), 3).dense().tolist()
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -206,7 +206,7 @@ class Cells(Likelihood):
         else:
             steps, covered = (filled(each @ self._ends) for each in (weights, present.astype(np.float64)))
         sums = np.cumsum(steps, axis=1)[:, :-1]
-        # Sums of differences leave rounding where no cell is; the whole-number count knows.
+        # Sums of differences leave rounding errors where no cell is; the integer counts show where that is.
         return np.where(np.cumsum(covered, axis=1)[:, :-1] > 0, np.maximum(sums, 0.0), 0.0)
 
     def forward(self, prior: Floats) -> Floats:
@@ -220,7 +220,7 @@ class Cells(Likelihood):
 
 @dataclass(frozen=True)
 class GeometricSteps(Likelihood):
-    """Two-sided geometric noise on ranks that stops at both ends: α^|s − v|, up to a factor of the symbol's own.
+    """Two-sided geometric noise on ranks, clamped at both ends: α^|s − v|, up to a factor per symbol.
 
     >>> GeometricSteps(3, 0.5).dense().tolist()
     [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
@@ -245,7 +245,7 @@ class GeometricSteps(Likelihood):
         return np.asarray(self.backward(prior[None, :])[0])
 
     def peaks(self) -> Floats:
-        """The chance to stay, for each rank; at an end, also to go beyond it: Σ_(k≥0) (1−α)/(1+α)·α^k = 1/(1+α)."""
+        """P(no move) of each rank; at an end, no move or one beyond it: Σ_(k≥0) (1−α)/(1+α)·α^k = 1/(1+α)."""
         found = np.full(self.values, (1 - self.alpha) / (1 + self.alpha))
         found[[0, -1]] = 1.0 if self.values == 1 else 1 / (1 + self.alpha)
         return found
@@ -277,7 +277,7 @@ class Swapped(Likelihood):
         weights = filled(weights)
         anyone = (weights * other).sum(axis=1, keepdims=True)
         found = same * weights + anyone
-        # Where everybody swaps, whoever shows a value that nobody else has cannot have it: rounding aside, exactly 0.
+        # If everybody swaps, a released value that occurs once is never the true one: exactly 0, no rounding error.
         return np.where(found > ROUNDING * anyone, found, 0.0) if same < 0 else np.asarray(found)
 
     def forward(self, prior: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Binomial noise on the ranks of many values, as an operator: a convolution, and what the ends of the domain do."""
+"""Binomial noise on the ranks of many values, as an operator: a convolution with a rule for the ends of the domain."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from equivoc.measure.parallel import over_pieces
 NEGLIGIBLE = 1e-18
 """Moves less likely than this share of the likeliest one are left out."""
 BANDED_FROM = 1024
-"""Values from which noise is a convolution; a table of fewer is small and exact."""
+"""From this many values on, noise is a convolution; below, an exact table is used."""
 
 
 def rank_noise(values: int, amplitude: int, *, edge: Edge) -> Likelihood:
     """P(released rank | true rank) of `binomial_noise`."""
     if values < BANDED_FROM:
         table = transition(values, amplitude, edge=edge)
-        # Each symbol by its likeliest origin: far tails of a wide noise then cannot underflow.
+        # Divided by each symbol's largest probability, so that far tails of wide noise cannot underflow.
         most = table.max(axis=0)
         return Table(np.divide(table, most, out=np.zeros_like(table), where=most > 0), most)
     return BinomialSteps(values, amplitude, edge)
@@ -50,7 +50,7 @@ class BinomialSteps(Likelihood):
         """The probabilities of moves by −R … R, R the farthest that is not negligible."""
         half = self.amplitude // 2
         k = np.arange(min(half, int(np.sqrt(160.0 * half)) + 100))
-        # C(M, M/2 + k + 1) / C(M, M/2 + k), multiplied up from no move at all: nothing underflows, however large M is.
+        # C(M, M/2 + k + 1) / C(M, M/2 + k), multiplied starting from k = 0: nothing underflows, however large M is.
         upward = np.concatenate([[1.0], np.cumprod((half - k) / (half + 1.0 + k))])
         upward = upward[upward >= NEGLIGIBLE]
         both = np.concatenate([upward[:0:-1], upward])
@@ -58,7 +58,7 @@ class BinomialSteps(Likelihood):
 
     @cached_property
     def _tail(self) -> Floats:
-        """For each value, the probability of a move down by its rank or more: it comes to rest on the first value."""
+        """For each value, the probability of a move down by its rank or more, which ends at the first value."""
         reach = len(self.moves) // 2
         tail = np.cumsum(self.moves[::-1])[: reach + 1][::-1]  # a move by k or more, k = 0 … R
         found = np.zeros(self.values)
@@ -66,7 +66,7 @@ class BinomialSteps(Likelihood):
         return found
 
     def _spread(self, rows: Floats) -> Floats:
-        """Each row with every entry spread over its neighbours; what passes the ends is lost, or goes round."""
+        """Each row with every entry spread over its neighbours; mass beyond the ends is dropped, or wraps around."""
         from scipy.ndimage import convolve1d
 
         moves, width = self.moves, rows.shape[1]
@@ -74,7 +74,9 @@ class BinomialSteps(Likelihood):
             reach = len(moves) // 2
             around = np.bincount(np.arange(-reach, reach + 1) % width, weights=moves, minlength=width)
             moves = np.roll(around, width // 2)
-            if width % 2 == 0:  # an even number of moves has no middle: the farthest goes half either way
+            if (
+                width % 2 == 0
+            ):  # an even number of moves has no middle: half of the farthest move goes each way
                 moves = np.concatenate([[moves[0] / 2], moves[1:], [moves[0] / 2]])
         out = np.empty_like(rows)
         mode = "wrap" if self.edge == "wrap" else "constant"
@@ -107,7 +109,7 @@ class BinomialSteps(Likelihood):
         return np.asarray(found)
 
     def peaks(self) -> Floats:
-        """A released rank is likeliest from the nearest true one."""
+        """The nearest true rank has the largest probability of a released rank."""
         reach = len(self.moves) // 2
         if self.edge == "extend":
             half = self.amplitude // 2

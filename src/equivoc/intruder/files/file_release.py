@@ -153,7 +153,9 @@ class FileRelease(Release):
             reasons["register"] = limit
             reasons["matching by distance"] = f"{limit}; only records that fit exactly are used"
         elif max(len(self.people), len(self.confidential.codes)) > MOST_PEOPLE:
-            reasons["register"] = f"a file has more than {MOST_PEOPLE:,} records; ask for it by its name"
+            reasons["register"] = (
+                f"a file has more than {MOST_PEOPLE:,} records; select this intruder to use it"
+            )
         elif not classes.known:
             reasons["register"] = "no key is known, so a register adds nothing"
         return reasons
@@ -170,7 +172,7 @@ class FileRelease(Release):
         return Posteriors(classes, self.people.attribute, linkage, self.confidential.with_prior(prior))
 
     def _with_register(self, classes: Classes, prior: Floats) -> Posteriors:
-        """With the better of the two results of EM; the informed posteriors where a register is of no use."""
+        """By the better of the two results of EM; the informed posteriors if a register adds nothing."""
         if not classes.known or self._unknown.too_large(classes):
             return self._methods(classes, prior).used.posteriors
         near = choose(self._unknown.near, partial(self._by, classes=classes, prior=prior), prior, {}).used

@@ -56,7 +56,7 @@ class FixedMatching:
         return self._tree(classes.known, self._shares(classes.known)).fitting(self._points(classes))
 
     def or_last(self, linkage: Any) -> Any:
-        """Classes that no record fits are linked to the last group, which stands for no particular record."""
+        """Classes that no record fits are linked to the last group, the distribution of the whole file."""
         from scipy.sparse import csr_array
 
         if isinstance(linkage, np.ndarray):

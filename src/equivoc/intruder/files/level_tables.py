@@ -1,4 +1,4 @@
-"""What the symbols of a released key say about its levels, as tables of symbols × levels."""
+"""P(level | symbol) and distances between levels and symbols of a released key, as tables of symbols × levels."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def level_chances(key: Symbols, people: Floats) -> Floats:
 
     The table of records by symbol and true level is unknown, but its sums are known: the records of each symbol, and
     the people of each level. Of the tables with these sums that have records only where the level is possible, this
-    is the most even one (iterative proportional fitting). A star thus stands for what the other records leave over. The
-    row of a symbol without levels is all zeros.
+    is the most even one (iterative proportional fitting). So a star stands mostly for the levels that are missing among
+    the other records. The row of a symbol without levels is all zeros.
     """
     table = members(key, key.line.at) * people
     expected = people * (key.records.sum() / people.sum())

@@ -54,7 +54,7 @@ class ReleasedConfidential:
         return int(self.channel.shape[0]) - 1
 
     def with_prior(self, prior: Floats) -> Any:
-        """The channel for someone with this prior: it holds inside ranges, and for what tells nothing."""
+        """The channel with this prior, which is used inside ranges and sets, and for missing values."""
         table = self.channel.copy()
         row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
         weight = prior[table.indices]

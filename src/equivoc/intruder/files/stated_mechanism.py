@@ -1,7 +1,7 @@
 """Linkage to a file whose mechanism the owner states: the technique's own likelihoods, records in any order.
 
-A release by the same technique serves as a pattern: it has the symbols of every column, how they are written, and
-what each of them tells. The file's values are looked up among them.
+A release by the same technique serves as a pattern: it has the symbols of every column, their text, and their
+likelihoods. The file's values are looked up among them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NEARLY = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class OrPrior(Channel):
-    """A channel with one more symbol, which tells nothing: its row is the prior."""
+    """A channel with one more symbol, which is uninformative: its row is the prior."""
 
     channel: Channel | None = field(repr=False)
     """None: the symbols are the values."""
@@ -57,7 +57,7 @@ class OrPrior(Channel):
 
 @dataclass(frozen=True, eq=False)
 class StatedMechanism:
-    """The file's records in the symbols of a technique, and what its symbols tell."""
+    """The file's records in the symbols of a technique, and the likelihoods of these symbols."""
 
     technique: str
     evidence: Evidence = field(repr=False)

@@ -39,9 +39,9 @@ def groups_and_star(
 ) -> NDArray[np.float64]:
     """P(symbol | level) if levels are shown as groups, and some records as a star: (groups + 1) × levels.
 
-    Up to a factor per symbol. Who knows how often each level occurs sees how many of each group are starred: those
-    that the release lacks. ``group_of`` gives each level's group; ``codes`` each record's level; ``starred`` which
-    records show the star, the last symbol.
+    Up to a factor per symbol. The number of starred records of each group is known: how often its levels occur in the
+    original, minus the records that show the group. ``group_of`` gives each level's group; ``codes`` each record's
+    level; ``starred`` which records show the star, the last symbol.
 
     >>> groups_and_star(np.array([0, 0, 1]), np.array([0, 1, 1, 1, 2]), np.array([1, 0, 0, 0, 1]) > 0)
     array([[1.  , 1.  , 0.  ],

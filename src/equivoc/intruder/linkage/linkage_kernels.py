@@ -139,10 +139,10 @@ def walk(
 ) -> tuple[Ints, Floats]:
     """The confidential ranks that are possible for each class, and their weights, normalised; row after row.
 
-    Row `rows[subset, class]` of the result is `length_of` entries from `begin_of` on; a row whose weights are too
-    small to trust is left at length 0, for logarithms. If `table` has rows, the weights go there instead, at their
-    rows and ranks, and the result is empty. `picked[picks[v]:picks[v + 1]]` are the records whose first
-    key is v, where that key is released unchanged; else `picks` is empty.
+    Row `rows[subset, class]` of the result is `length_of` entries from `begin_of` on; a row with weights too
+    small for double precision has length 0 and is recomputed with logarithms. If `table` has rows, the weights go there
+    instead, at their rows and ranks, and the result is empty. `picked[picks[v]:picks[v + 1]]` are the records whose
+    first key is v, where that key is released unchanged; else `picks` is empty.
 
     At key k a node has the list of records still possible, and the classes that share the values chosen so
     far. It goes on without the key (where `exclude` leads), then with it (`include`), once per value of those

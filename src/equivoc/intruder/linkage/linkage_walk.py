@@ -106,7 +106,7 @@ def walk(
 
 
 def _rows(begins: Codes, lengths: Codes, ranks: npt.NDArray[Any], shares: Matrix, width: int) -> Any:
-    """The rows that begin there and are so long, in the order given."""
+    """The rows with these begins and lengths, in the order given."""
     from scipy.sparse import csr_array
 
     pointers = np.concatenate([[0], np.cumsum(lengths)])

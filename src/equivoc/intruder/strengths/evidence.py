@@ -1,4 +1,4 @@
-"""A release of records as the stronger intruders see it: symbols, and what each symbol tells."""
+"""A release of records as used by the stronger intruders: symbols and their probabilities."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Evidence:
         return bool(self.keys[name].labels.slice(0, len(levels)).equals(levels))
 
     def told(self, prior: Floats) -> Channel | None:
-        """The channel before someone with this prior."""
+        """The channel with this prior."""
         if self.channel is None:
             return None
         channel = self.channel if isinstance(self.channel, Channel) else Stated(self.channel)
@@ -75,7 +75,7 @@ class Evidence:
 
 
 def _evidence(key: ReleasedColumn, table: Floats | None) -> Floats | Unchanged:
-    """Levels × symbols. Without a likelihood, what the technique states: P(level | symbol)."""
+    """Levels × symbols: the likelihood, or without one the technique's P(level | symbol)."""
     if key.channel is None:
         return Unchanged(len(key.labels))
     return np.asarray((key.channel if table is None else table).T)

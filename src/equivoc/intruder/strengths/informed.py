@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def informed(evidence: Evidence, classes: Classes, prior: Floats) -> Posteriors:
-    """What she believes of each class."""
+    """The posterior of each class."""
     return Posteriors(classes, evidence.people.attribute, link(evidence, classes), evidence.told(prior))
 
 

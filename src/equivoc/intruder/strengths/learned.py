@@ -21,14 +21,14 @@ from equivoc.intruder.strengths.evidence import Evidence
 
 Floats = NDArray[np.float64]
 LEAST_PEOPLE = 100
-"""From fewer people nothing can be learnt."""
+"""The least number of people to learn from."""
 MOST_PEOPLE = 100_000
 MOST_CELLS = 2**22
-"""Of people × values. In a larger file, the strongest intruder is chosen without this one."""
+"""The most people × values. In a larger file, the strongest intruder is chosen without this one."""
 
 
 def learned(evidence: Evidence, classes: Classes, prior: Floats) -> Posteriors:
-    """What she believes of each class."""
+    """The posterior of each class."""
     people, known = evidence.people, list(classes.known)
     # In the people's order, so that nothing depends on the order in which keys are named.
     ordered = [name for name in people.keys if name in known]
@@ -56,12 +56,12 @@ def learned(evidence: Evidence, classes: Classes, prior: Floats) -> Posteriors:
 
 
 def can_learn(evidence: Evidence, classes: Classes) -> bool:
-    """True if learning is possible and of use, whatever it costs."""
+    """True if learning is possible and useful, regardless of its cost."""
     return not _useless(evidence, classes)
 
 
 def nothing_to_learn(evidence: Evidence | None, classes: Classes) -> str:
-    """Why nothing can be learnt, or why it costs too much for a file of this size; "" if it is neither."""
+    """Why nothing can be learnt, or why it costs too much for a file of this size; "" if neither."""
     if evidence is None:
         return "the release has no records to learn from"
     reason = _useless(evidence, classes)
@@ -69,7 +69,7 @@ def nothing_to_learn(evidence: Evidence | None, classes: Classes) -> str:
     if not reason and (people > MOST_PEOPLE or people * values > MOST_CELLS):
         reason = (
             f"the file has more than {MOST_PEOPLE:,} people, or {MOST_CELLS:,} people × values; "
-            "ask for it by its name"
+            "select this intruder to use it"
         )
     return reason
 
@@ -89,7 +89,7 @@ def _useless(evidence: Evidence, classes: Classes) -> str:
 
 
 def _likelihood(evidence: Evidence, prior: Floats) -> Floats:
-    """Symbols × values: P(symbol | value) up to a factor per symbol, from the channel of someone with this prior."""
+    """Symbols × values: P(symbol | value) up to a factor per symbol, from the channel with this prior."""
     told = evidence.told(prior)
     if told is None:
         return np.eye(len(prior))

@@ -33,7 +33,8 @@ FEW_KEYS = 2
 def file_measures(people: Microdata, classes: Classes, *, fraction: float | None = None) -> list[Measure]:
     """k, l, t, α, β, δ, identification risks and SUDA of the file of these people.
 
-    Of a sample, a ``fraction`` of the population, also the population's uniques; by default it is the survey weights'.
+    For a sample (a ``fraction`` of the population) also the population's uniques; by default the fraction is that of
+    the survey weights.
     """
     if fraction is None and people.weights is not None and people.weights.sum() >= len(people):
         fraction = checked_fraction(people, None)

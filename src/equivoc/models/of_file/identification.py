@@ -69,8 +69,8 @@ def journalist_risk(
     """The risk if she does not know who is in the file: 1/F for F people of the population with the class's keys.
 
     F is counted in ``population`` (Microdata with the same keys that includes the people of the file); without one it
-    is the class's sum of survey weights, and without weights f itself: then the file is the population, and the
-    journalist does as well as the prosecutor. ``.population`` says which. Highest: 1/min F. Above: the share of records
+    is the class's sum of survey weights, and without weights f itself: then the file is the population, and journalist
+    and prosecutor risk are equal. ``.population`` says which. Highest: 1/min F. Above: the share of records
     in classes with 1/F > ``threshold``. Average: the larger of J/Σ F over the file's J classes (she starts from a
     person) and 1/n · Σ f/F (she starts from a record). Sources: as for `prosecutor_risk`.
 

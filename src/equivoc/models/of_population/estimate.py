@@ -36,7 +36,7 @@ LARGE_SAMPLE = 0.1
 
 @dataclass(frozen=True)
 class PopulationUniques:
-    """An estimate of how many people no other person of the population equals on the known keys. Smaller is safer."""
+    """An estimate of how many people are unique in the population on the known keys. Smaller is safer."""
 
     model: str
     """The model that was used; for Dankar's rule, the one that it picked."""
@@ -59,7 +59,7 @@ class PopulationUniques:
     def remaining(self) -> float:
         """How many of the file's unique records are expected to be unique in the population too.
 
-        A simple random sample holds a population unique with chance ``fraction``, and each of them is unique in it.
+        A population unique is in a simple random sample with probability ``fraction``, and is then unique in it.
         """
         return min(self.fraction * self.uniques, float(self.sample_uniques))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 _GRID = 33
-"""Points of the first search for a parameter; the best one's surroundings are searched further."""
+"""Points of the first search for a parameter; the search then continues around the best one."""
 _SOLVED = 1e-10
 
 
@@ -109,7 +109,7 @@ def negative_binomial(sample: SizeCounts) -> Fit:
     mean = sample.records / sample.number
 
     def scale_of(alpha: float) -> float:
-        """The b with which the expected size of a class that is seen is the mean."""
+        """The b for which the expected size of a class with at least one record equals the sample's mean."""
         return exp(_root(lambda x: log(mean) - _log_seen_mean(alpha, exp(x)), log(1e-12), log(1e12)))
 
     def unlikely(shape: float) -> float:
@@ -190,7 +190,7 @@ def _log_seen_mean(alpha: float, b: float) -> float:
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that is positive first and negative last is 0; an end if it is 0 nowhere."""
+    """The root of a function that falls from positive to negative; an end of the range if it has none."""
     from scipy.optimize import brentq
 
     if falling(low) <= 0:
@@ -201,7 +201,7 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _least(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function is least: on a grid, then around its best point."""
+    """The minimiser of a function: on a grid, then around the best point of the grid."""
     from scipy.optimize import minimize_scalar
 
     grid = np.linspace(low, high, _GRID)

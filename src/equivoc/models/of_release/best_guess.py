@@ -1,7 +1,7 @@
 """The chance of the intruder's best guess at one try, and its logarithms: Bayes vulnerability, min-entropies, leakage.
 
-Shannon's entropy counts how many questions she needs on average; these ask how likely she is right at the first try.
-All of them are about exact guesses and about what she believes; how often she is right is the true hit rate.
+Shannon's entropy is about the mean number of yes/no questions she needs; these measures use the probability that her
+first guess is right. All are about exact guesses and her own posterior; how often she is right is the true hit rate.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def bayes_vulnerability(posteriors: Posteriors) -> float:
 def conditional_min_entropy(posteriors: Posteriors) -> float:
     """−log2 V in bits, V the Bayes vulnerability: 0 if she is certain of everyone. Higher is safer.
 
-    The logarithm of the mean, which is at most the mean of the `min_entropy` over people: a few certain people weigh
-    more here. Source: G. Smith, On the foundations of quantitative information flow (FoSSaCS 2009), definition 3.
+    At most the mean of `min_entropy` over people: people about whom she is certain have more weight here. Source: G.
+    Smith, On the foundations of quantitative information flow (FoSSaCS 2009), definition 3.
 
     >>> import pandas as pd
     >>> from equivoc.data.microdata import Microdata
@@ -76,7 +76,7 @@ def min_entropy_leakage(posteriors: Posteriors, *, prior: str | ArrayLike = "mar
 
     V is the Bayes vulnerability and V_prior = max_d prior(d). Lower is safer. ``prior`` is "marginal" (everyone's
     distribution, taken as publicly known), "uniform", or one probability for each value of the domain. It can be
-    negative if her own prior was another one: then she is less certain than a stranger who knows the marginal.
+    negative if her own prior was another one: then she is less certain than someone who knows only this prior.
 
     It depends on the prior; for the most that a mechanism leaks under any prior see `maximal_leakage`. Sources:
     G. Smith (FoSSaCS 2009), as the difference of two min-entropies; Braun, Chatzikokolakis and Palamidessi (MFPS 2009).

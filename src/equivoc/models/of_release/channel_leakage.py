@@ -1,4 +1,4 @@
-"""Maximal leakage: the most that one released value can tell about the true one, whatever the intruder's prior."""
+"""Maximal leakage: the most information about the true value in one released value, for any prior."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ _SUM_TOLERANCE = 1e-6
 
 
 def maximal_leakage(channel: Release | ArrayLike) -> float:
-    """log2 Σ_y max_x P(y | x) in bits: x the true confidential value, y what is released of the same record.
+    """log2 Σ_y max_x P(y | x) in bits: x the true confidential value, y the released value of the same record.
 
-    0: the release does not depend on the value; log2 of the number of values: it is the value. Lower is safer. For any
-    prior, and for every function of the value that an intruder may want to guess, the released value of a record
-    multiplies the chance of a right first guess by at most 2 to this power. So it is an upper bound of the min-entropy
-    leakage from that record, reached with a uniform prior.
+    0: the release does not depend on the value; log2 of the number of values: the value is released. Lower is safer.
+    For any prior, and for every function of the value that an intruder may want to guess, the released value of a
+    record multiplies the chance of a right first guess by at most 2 to this power. So it is an upper bound of the
+    min-entropy leakage from that record, reached with a uniform prior.
 
     ``channel`` is a release whose mechanism has known probabilities (the value itself, a sample, noise, PRAM, swapping,
     rounding, coding), or a table of P(y | x) with a row for each x and a column for each y. It is about the
-    confidential value of one record: finding the record, and what others tell about people like her, is left out.
+    confidential value of one record: it ignores the uncertainty about which record is the target's, and what other
+    records reveal.
 
     Sources: Braun, Chatzikokolakis and Palamidessi (MFPS 2009), the greatest leakage over all priors; I. Issa,
     A. B. Wagner and S. Kamath, An operational approach to information leakage, IEEE Trans. Information Theory 66
@@ -42,7 +43,7 @@ def maximal_leakage(channel: Release | ArrayLike) -> float:
         found = release_leakage(channel)
         if found is None:
             raise InputError(
-                f"the probabilities P(released | true) of a {type(channel).__name__} are not known; give them as a "
+                "the probabilities P(released | true) of this release are not known; give them as a "
                 "table with a row for each true value."
             )
         return found
@@ -52,7 +53,7 @@ def maximal_leakage(channel: Release | ArrayLike) -> float:
 def release_leakage(release: Release, posteriors: Posteriors | None = None) -> float | None:
     """The maximal leakage of one released record; None if the mechanism's probabilities are not known.
 
-    ``posteriors`` are any of the release's, if they are there already.
+    ``posteriors`` are any posteriors of the release that were computed before.
     """
     people, values = release.people, len(release.people.values)
     if isinstance(release, LinkedRelease):

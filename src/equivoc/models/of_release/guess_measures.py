@@ -66,7 +66,7 @@ def guess_measures(
             Measure(
                 "maximal leakage",
                 most,
-                f"Whatever she expects beforehand, the released {unit} of a record multiplies the chance of her first "
+                f"For any prior, the released {unit} of a record multiplies the chance of her first "
                 f"guess by at most {figure(2.0**most)}, {bits(most)}; less is safer.",
             )
         )

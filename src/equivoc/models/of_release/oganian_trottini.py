@@ -40,9 +40,8 @@ def reciprocal(h0: Floats) -> Floats:
 def trottini_fienberg(posteriors: Posteriors, *, uncertainty: str = "variance") -> Floats:
     """1 / (1 + U/U₀) of every class, from 0 to 1: 1 where she is certain. Lower is safer.
 
-    U is her uncertainty about the confidential value: the posterior's variance, or its entropy H0. U₀ is the same of
-    someone who holds all values of the domain equally likely, so ½ means that the release has told nothing, and units
-    do not matter.
+    U is her uncertainty about the confidential value: the posterior's variance, or its entropy H0. U₀ is that of a
+    uniform distribution over the domain, so ½ means that the release gave no information, and units do not matter.
 
     Source: M. Trottini and S. E. Fienberg, Modelling user uncertainty for disclosure risk and data utility, Int. J.
     Uncertainty, Fuzziness and Knowledge-Based Systems 10 (2002), 511–527: risk is a decreasing function of the

@@ -25,7 +25,7 @@ class PosteriorFigures:
 
 
 def posterior_figures(posteriors: Posteriors) -> PosteriorFigures:
-    """Both figures, with one computation of the posteriors: of a large release it is what takes the time."""
+    """Both figures from one computation of the posteriors, which takes most of the time for a large release."""
     numeric = posteriors.attribute.numeric
     centred = posteriors.values - posteriors.values.mean() if numeric else None
     largest = np.empty(len(posteriors))

@@ -62,9 +62,7 @@ def released_table(people: Microdata, release: Release) -> ReleasedTable:
     """Read a release's table of records; InputError if it released none."""
     table = table_if_any(people, release)
     if table is None:
-        raise InputError(
-            f"{type(release).__name__} releases no table of records, so there is nothing to compare."
-        )
+        raise InputError("the release has no table of records, so there is nothing to compare.")
     return table
 
 

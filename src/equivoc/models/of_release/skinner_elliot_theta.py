@@ -32,7 +32,7 @@ def skinner_elliot(people: Microdata, release: Release, *, known: Known = None) 
 
         θ = Σ_j I(f_j = 1) / Σ_j F_j · I(f_j = 1).
 
-    In the numerator stand only unique records that are still in their owner's class, which in a sample they all are.
+    The numerator counts only unique records that are still in their owner's class; in a sample, all are.
     For a sample that takes each record with probability π (here n/N), n_1, n_2 and n_3 the classes of one, two and
     three of its records, and r = (1 − π)/π,
 
@@ -40,10 +40,10 @@ def skinner_elliot(people: Microdata, release: Release, *, known: Known = None) 
         v(θ̂ − θ) = θ̂⁴/n_1² · (6·r²·n_3 + (2·r + 4·r²)·n_2).
 
     θ itself depends on the sample; to first order θ̂ − θ is θ̂²/n_1 · Σ_j [(F_j − 1)·I(f_j = 1) − 2·r·I(f_j = 2)].
-    Each term has mean 0, and a variance for which n_2 and n_3 stand in without bias.
+    Each term has mean 0, and its variance is estimated without bias from n_2 and n_3.
 
-    Source: C. J. Skinner and M. J. Elliot, A measure of disclosure risk for microdata, JRSS B 64 (2002), 855–867. Its
-    measure and estimator; the variance is derived as said.
+    Source: C. J. Skinner and M. J. Elliot, A measure of disclosure risk for microdata, JRSS B 64 (2002), 855–867, for
+    the measure and the estimator; the variance is our derivation.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.sampling import Sampling

@@ -39,8 +39,8 @@ def spruill(
     its own among them, the right one is picked with chance 1/m, and the record counts as linked with 1/m.
 
     The attributes are those of the ``known`` keys (None: all) and the confidential attribute that hold numbers in both
-    files; text, ranges and attributes with one value do not enter. A null stands at the attribute's mean, and one
-    standard deviation away from all values. The release must know from which record each row was made.
+    files; text, ranges and attributes with one value are left out. A null is placed at the attribute's mean, and one
+    standard deviation away from all values. The original record of each released row must be known.
 
     Source: N. L. Spruill, Measures of confidentiality, Proc. ASA Survey Research Section (1982), 260–265, and The
     confidentiality and analytic usefulness of masked business microdata (1983), 602–607. Dividing by standard

@@ -41,15 +41,15 @@ def truta(
 ) -> Truta:
     """Identification by exact matches on the ``known`` keys (None: all): certain matches only, and any match.
 
-    With c_Ff the released records whose class (of which their owner still is) has F records in the original and f in
-    the release, n the released records, and W = (w_Ff) the weights,
+    With c_Ff the number of released records that are still in their owner's class, where that class has F records in
+    the original and f in the release, n the released records, and W = (w_Ff) the weights,
 
         minimal = c_11 / n,   maximal = Σ c_Ff / max(F, f) / n,   weighted = Σ w_Ff / w_11 · c_Ff / max(F, f) / n.
 
-    1/max(F, f) is the chance that the right two meet when the records of a class are paired at random; in a sample
-    it is 1/F. ``weights`` is a matrix: rows for F = 1, 2, …, columns for f = 1, 2, …; larger classes weigh nothing. No
-    weight may exceed the first, w_11. Without one, `DEFAULT_WEIGHTS`: 1, 0.8, 0.6, 0.4, 0.2 for max(F, f) = 1 … 5.
-    W = [[1]] makes weighted the minimal, equal weights for all sizes make it the maximal.
+    1/max(F, f) is the chance that a record is paired with its original when the records of a class are paired at
+    random; in a sample it is 1/F. ``weights`` is a matrix: rows for F = 1, 2, …, columns for f = 1, 2, …; larger
+    classes weigh nothing. No weight may exceed the first, w_11. Without one, `DEFAULT_WEIGHTS`: 1, 0.8, 0.6, 0.4, 0.2
+    for max(F, f) = 1 … 5. W = [[1]] makes weighted the minimal, equal weights for all sizes make it the maximal.
 
     Sources: T. M. Truta, F. Fotouhi, D. Barth-Jones, Disclosure risk measures for microdata (SSDBM 2003) and for the
     sampling disclosure control method (SAC 2004). Theirs are the three measures and the matrix by sizes in both files;

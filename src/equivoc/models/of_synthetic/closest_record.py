@@ -1,4 +1,4 @@
-"""Membership inference: whoever is closest to a released record is taken to be in the data."""
+"""Membership inference: the people closest to a released record are taken to be in the data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIED = 1e-5
 
 @dataclass(frozen=True)
 class MembershipInference:
-    """How often the attack says rightly who is in the data. Smaller is safer; 0.5 is guessing."""
+    """How often the attack is right about who is in the data. Smaller is safer; 0.5 is guessing."""
 
     accuracy: float
     """The share of right answers among equally many people in the data and of the control group."""
@@ -36,7 +36,7 @@ class MembershipInference:
     people_distance: float
     """The median distance to the closest released record, of those in the data; 0 … the number of attributes."""
     control_distance: float
-    """The same of the control group; if it is much larger, the release copies."""
+    """The same for the control group; if it is much larger, the release contains copies of records."""
 
     @property
     def advantage(self) -> float:

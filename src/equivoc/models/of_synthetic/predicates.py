@@ -89,7 +89,7 @@ class SinglingOut:
     baseline: float
     """The share of predicates put together at random that fit exactly one of the people in the data."""
     excess: float
-    """``compared`` − ``control``: what is due to the people's being in the data."""
+    """``compared`` − ``control``: the part of the success that is due to being in the data."""
     excess_interval: Interval
     """Newcombe's 95 % interval of it; if it holds 0, no difference is shown."""
 
@@ -120,9 +120,9 @@ def singling_out(
 
     The attributes are the ``known`` keys (None: all) and the confidential one. A predicate succeeds if it fits exactly
     one person. The same predicates are tried on the ``control`` group, people of the same population who were not used
-    to make the release (a table with the people's columns, or Microdata): a success there is due to what the release
-    says of the population. How likely that is depends on how many people there are, so the two are compared on equally
-    many of each, drawn with the ``seed``. The baseline is predicates with attributes, signs and values at random.
+    to make the release (a table with the people's columns, or Microdata): a success there comes from information about
+    the population. The success rate depends on the number of people, so both groups are compared with equally many
+    people, drawn with the ``seed``. The baseline is predicates with attributes, signs and values at random.
 
     Source: M. Giomi, F. Boenisch, C. Wehmeyer and B. Tasnádi, A unified framework for quantifying privacy risk in
     synthetic data, PoPETs 2023(2), 312–328: the attacks of its Anonymeter. Comparing equal numbers is ours; there a

@@ -10,10 +10,10 @@ from equivoc.intruder.beliefs.noisy_counts import expected_counts
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MOST_EXACT_CELLS = 100_000
-"""Classes × cells of each: up to this many, each cell is worked out alone (some 10 microseconds per cell)."""
+"""Classes × cells of each: up to this many, each cell is computed separately (about 10 microseconds per cell)."""
 LIKE_PRIORS = 0.2
 """Beyond that, cells of a class with equal noisy counts whose log priors fall into the same step of this width are
-worked out together, and each corrected to first order. On the shipped people this moves T(0) by less than 0.001 bit."""
+computed together, and each corrected to first order. On the shipped people this moves T(0) by less than 0.001 bit."""
 CELLS_AT_A_TIME = 2**21
 
 
@@ -21,8 +21,8 @@ def expected_values(noisy: Ints, weights: Floats, people: Ints, *, epsilon: floa
     """Classes × values: the expected number of people of each class who have each value.
 
     ``noisy`` is classes × combinations of unknown keys × values: the noisy counts of each class's cells. ``weights``,
-    combinations × values, is the prior of each cell, for all classes alike; ``people`` the size of each class. Each
-    person of a class is in each of its cells with probability ∝ ``weights`` beforehand, and the noise of each cell
+    combinations × values, is the prior of each cell, the same for all classes; ``people`` the size of each class. Each
+    person of a class is in each of its cells with prior probability ∝ ``weights``, and the noise of each cell
     is two-sided geometric with α = e^−ε (`noisy_counts`).
 
     >>> noisy, weights = np.array([[[2, 0]]]), np.array([[0.5, 0.5]])

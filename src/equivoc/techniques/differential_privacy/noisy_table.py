@@ -58,7 +58,7 @@ class NoisyTable(Technique):
     epsilon: float
     """The privacy budget, above 0. Less is safer."""
     levels: str = "data"
-    """"public": the caller states that the levels of the keys are known whoever is in the file; "data": they are not,
+    """"public": the caller states that the levels of the keys do not depend on who is in the file; "data": they do,
     and no differential privacy is promised."""
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class NoisyTable(Technique):
 
 
 def expected_counts(epsilon: float, most: int) -> Floats:
-    """E[true count | noisy count y] for y = 0 … ``most``, if the counts 0 … ``most`` are equally likely beforehand.
+    """E[true count | noisy count y] for y = 0 … ``most``, if the counts 0 … ``most`` are equally likely a priori.
 
     P(t | y) ∝ α^|y − t| with α = e^−ε. With S(m) = Σ α^k and K(m) = Σ k·α^k over k = 0 … m,
     E = y + (K(most − y) − K(y)) / (S(most − y) + S(y) − 1). A noisy count below 0 is as informative as 0, and one above
@@ -151,7 +151,7 @@ class NoisyCounts(Release):
         return (
             "No differential privacy is promised: the cells of the table were taken from the data, so which of them "
             "there are depends on who is in it. State the domain when reading the people (domain=…), and, if the keys' "
-            'levels are known whoever is in the file, levels="public".'
+            'levels do not depend on who is in the file, levels="public".'
         )
 
     @cached_property

@@ -40,14 +40,14 @@ _NO_OVERLAP = " She knows that no two groups overlap."
 
 @dataclass(frozen=True)
 class Microaggregation(Technique):
-    """Put the records into groups of ``size`` to 2·size − 1 that are alike, and publish each group's mean.
+    """Put similar records into groups of ``size`` to 2·size − 1, and publish each group's mean.
 
     ``on`` says which columns are averaged, in the same groups: "confidential", "keys", "all", or columns by name; they
     must be numbers. ``method`` is "optimal" (one column; the least sum of squares), "mdav" (any number of columns,
     scaled to variance 1), or "fast" (as mdav, for large files); None is the first of these that applies.
 
     The intruder knows which records form a group, so its size g and its sum s. If ``intruder`` is given, all originals
-    that fit what she knows are equally likely beforehand.
+    that fit what she knows are equally likely a priori.
 
     - ``intruder="sum"`` uses only these: ``P(v | g, s) ∝ N_(g−1)(s − v)``, ``N_l(t)`` the number of ways in which l
       values of the column add up to t. She does not use that members are similar, so the figures understate the risk,

@@ -43,7 +43,7 @@ class PRAM(Technique):
     of numbers.
 
     The intruder knows the matrix: P(true level | released) ∝ P(released | true level) · prior, that of a key's levels
-    being their shares in the file. (The paper's intruder takes all levels as equally likely beforehand.) Each record
+    being their shares in the file. (The paper's intruder takes all levels as equally likely a priori.) Each record
     and column is treated on its own.
 
     >>> import pandas as pd
@@ -111,9 +111,9 @@ class PRAM(Technique):
         else:
             how = (
                 f"She knows that each value of {names_in_words(columns)} stayed with probability {exact(self.keep)}, "
-                "and else any other was equally likely"
+                "and was otherwise replaced by any other with equal probability"
             )
-        return f"{how}, each record and column on its own.{knows_shares(people, columns)}"
+        return f"{how}, independently for each record and column.{knows_shares(people, columns)}"
 
     def _transition(self, name: str, column: ReleasedColumn, named: dict[str, Any] | None) -> Floats:
         levels = len(column.labels)

@@ -73,7 +73,9 @@ class Suppression(Technique):
 
     def mechanism(self, people: Microdata) -> str:
         shares = (
-            f"{knows_shares(people, people.keys)[:-1]}, so how often a star hides it." if people.keys else ""
+            f"{knows_shares(people, people.keys)[:-1]}, and so how often it was starred."
+            if people.keys
+            else ""
         )
         return (
             f"She knows that values of keys were starred until every combination occurred {self.k} times or more, and "

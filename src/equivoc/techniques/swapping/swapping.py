@@ -102,7 +102,7 @@ class Swapping(Technique):
         near = "" if self.window is None else f" at most {exact(self.window)} % of the ranks apart"
         return (
             f"She knows that a share {exact(self.rate)} of the records exchanged their {in_words(columns)} in random "
-            f"pairs{near}, each column in pairs of its own, but not who took part.{knows_shares(people, columns)}"
+            f"pairs{near}, each column in its own pairs, but not who took part.{knows_shares(people, columns)}"
         )
 
     def _swapped(self, column: ReleasedColumn, random: np.random.Generator) -> ReleasedColumn:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from equivoc.data.counting.lattice import largest_size
 from equivoc.intruder.channel.channel import Channel
-from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
+from equivoc.intruder.linkage.coded_file import CodedFile
 from equivoc.intruder.linkage.key_linkage import linkage, sweep
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.release import GroupedRelease, Release
@@ -67,15 +67,7 @@ class LinkedRelease(Release):
 
     @cached_property
     def _file(self) -> CodedFile:
-        codes = np.empty((len(self.confidential.codes), len(self.keys)), dtype=np.int64)
-        for column, released in enumerate(self.keys.values()):
-            codes[:, column] = released.codes
-        evidence = [
-            Unchanged(len(released.labels)) if released.channel is None else released.channel.T
-            for released in self.keys.values()
-        ]
-        symbols = np.asarray(self.confidential.codes, dtype=np.int64)
-        return CodedFile(codes, evidence, symbols, len(self.confidential.labels))
+        return self.evidence.as_published()
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -19,7 +19,7 @@ from equivoc.intruder.channel.channel import Channel
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import Prior, prior_probabilities
 from equivoc.intruder.released_column import unchanged
-from equivoc.intruder.strengths.evidence import Evidence
+from equivoc.intruder.strengths.evidence import Evidence, symbol_count
 from equivoc.intruder.strengths.informed import informed
 from equivoc.intruder.strengths.learned import can_learn, learned, nothing_to_learn
 from equivoc.intruder.strengths.register import with_register, without_register
@@ -82,12 +82,13 @@ class Release(ABC):
     def choice(self, classes: Classes, prior: NDArray[np.float64], intruder: str = "strongest") -> Choice:
         """The intruders tried for these classes, and the one that is used: the strongest, or the one asked for."""
         check_choice("intruder", intruder, INTRUDERS)
-        reasons = self.left_out(classes)
-        applying = [name for name in STRENGTHS if not reasons.get(name)]
         if self.fixed:
             applying, reasons = ["own"], dict.fromkeys(STRENGTHS, "the technique names its own intruder")
         elif intruder != "strongest":
             applying, reasons = [intruder], {}
+        else:
+            reasons = self.left_out(classes)
+            applying = [name for name in STRENGTHS if not reasons.get(name)]
         return choose(applying, partial(self.believed, classes, prior), prior, reasons)
 
     def believed(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Posteriors:
@@ -197,16 +198,13 @@ class GroupedRelease(Release):
         return Evidence(self.people, keys, self.group, self.channel)
 
     def of_classes(self, classes: Classes) -> Posteriors:
-        counted = self.people.classes(classes.known, values=self.group, span=_span(self.people, self.channel))
+        counted = self.people.classes(
+            classes.known, values=self.group, span=symbol_count(self.people, self.channel)
+        )
         return Posteriors(classes, self.people.attribute, counted.counts, self.channel)
 
     def own_sweep(self, *, min_size: int = 0, max_size: int | None = None) -> Iterator[Posteriors]:
         return _counted_sweep(self.people, self.group, self.channel, min_size=min_size, max_size=max_size)
-
-
-def _span(people: Microdata, channel: Any) -> int:
-    """How many symbols there are: those of the channel, or without one the values."""
-    return len(people.values) if channel is None else int(channel.shape[0])
 
 
 def _counted_sweep(
@@ -219,6 +217,8 @@ def _counted_sweep(
 ) -> Iterator[Posteriors]:
     """The posteriors for every subset of unchanged keys: each record of a class is equally likely the target's."""
     true = people.lattice(min_size=min_size, max_size=max_size)
-    shown = people.lattice(min_size=min_size, max_size=max_size, values=symbols, span=_span(people, channel))
+    shown = people.lattice(
+        min_size=min_size, max_size=max_size, values=symbols, span=symbol_count(people, channel)
+    )
     for classes, grouped in zip(true, shown, strict=True):
         yield Posteriors(classes, people.attribute, grouped.counts, channel)

@@ -53,6 +53,10 @@ class Evidence:
         channel = self.channel if isinstance(self.channel, Channel) else Stated(self.channel)
         return channel.with_prior(prior)
 
+    def as_published(self) -> CodedFile:
+        """The file with the technique's own weights of the true level given the released symbol of each key."""
+        return self._file([_evidence(key, None) for key in self.keys.values()])
+
     def levels_given_symbols(self) -> CodedFile:
         """The file with P(true level | released symbol) of each key; a priori, levels follow their marginal."""
         return self._file([_believed_levels(self.people, name, key) for name, key in self.keys.items()])
@@ -70,8 +74,13 @@ class Evidence:
 
     def _file(self, evidence: list[Floats | Unchanged]) -> CodedFile:
         symbols = np.asarray(self.symbols, dtype=np.int64)
-        width = len(self.people.values) if self.channel is None else int(self.channel.shape[0])
+        width = symbol_count(self.people, self.channel)
         return CodedFile(self.codes(list(self.keys)), evidence, symbols, width)
+
+
+def symbol_count(people: Microdata, channel: Any) -> int:
+    """The number of confidential symbols: those of the channel, or without one the values."""
+    return len(people.values) if channel is None else int(channel.shape[0])
 
 
 def _evidence(key: ReleasedColumn, table: Floats | None) -> Floats | Unchanged:

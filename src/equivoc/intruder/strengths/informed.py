@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.intruder.beliefs.informed_linkage import informed_linkage, too_many_pairs
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.intruder.strengths.evidence import Evidence
+from equivoc.intruder.strengths.evidence import Evidence, symbol_count
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def link(evidence: Evidence, classes: Classes) -> Any:
     """Classes × confidential symbols: how likely each symbol is the target's."""
     people = evidence.people
     if not evidence.changed(classes.known):
-        width = len(people.values) if evidence.channel is None else int(evidence.channel.shape[0])
+        width = symbol_count(people, evidence.channel)
         return people.classes(classes.known, values=evidence.symbols, span=width).counts
     columns = [people.keys.index(name) for name in classes.known]
     file = evidence.levels_given_symbols()

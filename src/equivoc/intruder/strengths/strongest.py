@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,12 @@ class Tried:
 
     intruder: str
     posteriors: Posteriors = field(repr=False)
-    truth: Truth = field(repr=False)
+    prior: Floats = field(repr=False)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Surprise, trust and gain; computed on first use, since an intruder who was asked for needs no comparison."""
+        return against_truth(self.posteriors, self.prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +49,9 @@ def choose(
     names: Sequence[str], believed: Callable[[str], Posteriors], prior: Floats, left_out: dict[str, str]
 ) -> Choice:
     """Try each intruder; use the one with the least mean surprise T(0), and of about equal ones the simplest."""
-    tried = tuple(
-        Tried(name, found, against_truth(found, prior)) for name in names for found in [believed(name)]
-    )
+    tried = tuple(Tried(name, believed(name), prior) for name in names)
+    if len(tried) == 1:
+        return Choice(tried[0], tried, left_out)
     least = min(each.truth.surprise for each in tried)
     used = next(each for each in tried if each.truth.surprise <= least + TIE)
     return Choice(used, tried, left_out)

@@ -53,7 +53,7 @@ class Generalisation(Technique):
     """
 
     name: ClassVar[str] = "generalisation"
-    files: ClassVar = {"hierarchies": hierarchies_beside}
+    files: ClassVar[dict[str, Any]] = {"hierarchies": hierarchies_beside}
     k: int | None = None
     """How many records must agree in all released keys. More is safer."""
     hierarchies: Any = None

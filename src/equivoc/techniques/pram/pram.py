@@ -55,7 +55,7 @@ class PRAM(Technique):
     """
 
     name: ClassVar[str] = "pram"
-    files: ClassVar = {"matrix": matrix_beside}
+    files: ClassVar[dict[str, Any]] = {"matrix": matrix_beside}
     matrix: Any = None
     """Kept as tuples of numbers; the rows of each matrix sum to 1."""
     keep: float | None = None

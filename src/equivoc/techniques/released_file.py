@@ -53,7 +53,7 @@ class ReleasedFile(Technique):
     """
 
     name: ClassVar[str] = "released-file"
-    files: ClassVar[dict[str, Any]] = {"table": beside}
+    files: ClassVar = {"table": beside}
     table: Any
     """The released file. Two of these are equal if they name the same path, or hold the same frame."""
     matching: str | None = None

@@ -29,6 +29,7 @@ LAYERS = (
     ("data", "engines", "datasets"),
     ("intruder",),
     ("techniques", "models", "queries"),
+    ("information_loss",),
     ("assessment",),
     ("study",),
     ("report",),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment, assess
     from equivoc.assessment.budget import Budget, budget
     from equivoc.data.microdata import Microdata, read
+    from equivoc.information_loss.utility import utility
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.curves import Curves, curves
     from equivoc.measure.entropy import entropy_at
@@ -75,6 +76,7 @@ _HOMES = {
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
     "measures": "equivoc.models.measures",
+    "utility": "equivoc.information_loss.utility",
 }
 
 # Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…).
@@ -119,6 +121,7 @@ __all__ = [
     "measures",
     "models",
     "read",
+    "utility",
 ]
 
 

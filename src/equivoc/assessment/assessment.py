@@ -19,6 +19,7 @@ from equivoc.assessment.intruder_table import intruder_rows
 from equivoc.assessment.mean_curve import MeanCurve, SurpriseCurve, mean_entropies_at, surprise_curve
 from equivoc.assessment.replicates import spread_over_seeds
 from equivoc.assessment.report_methods import Reported
+from equivoc.assessment.requirements.requirement import Requirement
 from equivoc.assessment.spread import spread
 from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
 from equivoc.assessment.truth import of_records, true_hits
@@ -33,6 +34,7 @@ from equivoc.intruder.strengths.strongest import INTRUDERS, Choice
 from equivoc.measure.input.arguments import check_relative_gap, tolerances
 from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
+from equivoc.models.of_release.released_anonymity import ReleasedAnonymity, released_anonymity
 from equivoc.number_format import exact
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile
@@ -79,6 +81,8 @@ class Assessment(Reported):
     """The number of releases in `spread`."""
     drawn_by: Technique | None = field(default=None, repr=False)
     """The technique; None if an existing release was assessed."""
+    require: tuple[Requirement, ...] = ()
+    """What the release must meet to be published."""
 
     @property
     def attributes(self) -> dict[str, Assessment]:
@@ -113,6 +117,11 @@ class Assessment(Reported):
             choice = self.release.choice(self.posteriors.classes, self.prior_probabilities)
         rows = intruder_rows(self, choice)
         return self.people.like({name: [row[name] for row in rows] for name in rows[0]})
+
+    @property
+    def hit_eps(self) -> float:
+        """The tolerance of hit rates where one figure is shown: the first above 0, else 0."""
+        return next((e for e in self.eps if e > 0), self.eps[0])
 
     @cached_property
     def figures(self) -> ClassFigures:
@@ -198,6 +207,19 @@ class Assessment(Reported):
             self.mixed_prior,
             gate_below=GATE_BELOW if self.release.may_mislead else 0.0,
         )
+
+    def prior_surprises(self, eps: float) -> Floats:
+        """The surprise of each value of the domain without the release, in bits."""
+        prior, geometry = self.mixed_prior, self.people.attribute.geometry
+        if eps == 0:
+            return np.asarray(-np.log2(np.minimum(prior, 1.0)))
+        everything = np.array([0, len(prior)])
+        return np.asarray(geometry.curves(prior[None, :]).surprises(eps, geometry.positions, everything))
+
+    @cached_property
+    def released_anonymity(self) -> ReleasedAnonymity:
+        """k, l and t of the released file by the known keys."""
+        return released_anonymity(self.people, self.release, known=self.known)
 
     @property
     def mixed_prior(self) -> Floats:

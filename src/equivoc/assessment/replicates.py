@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from equivoc.assessment.spread import over_releases
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -31,19 +31,14 @@ def spread_over_seeds(result: Assessment) -> dict[str, Any] | None:
     return {
         "random": technique.random,
         "seeds": seeds,
-        "eps": _tolerance(result),
+        "eps": result.hit_eps,
         "intruders": sorted({row["intruder"] for row in rows}),
-        **{name: _spread([row[name] for row in rows]) for name in FIGURES},
+        **{name: over_releases([row[name] for row in rows]) for name in FIGURES},
     }
 
 
-def _tolerance(result: Assessment) -> float:
-    """The tolerance of the hit rates: the first above 0."""
-    return next((e for e in result.eps if e > 0), result.eps[0])
-
-
 def _figures(result: Assessment) -> dict[str, Any]:
-    eps, means, overall = _tolerance(result), result.means, result.truth.overall
+    eps, means, overall = result.hit_eps, result.means, result.truth.overall
     return {
         "intruder": result.intruder,
         "h0": means["h0"],
@@ -53,24 +48,4 @@ def _figures(result: Assessment) -> dict[str, Any]:
         "hit": means["hit"][eps],
         "true_hit": means["true_hit"][eps],
         "certain_right": overall.certain_right,
-    }
-
-
-def _spread(figures: list[float]) -> dict[str, float]:
-    """
-    >>> {name: round(each, 3) for name, each in _spread([1.0, 2.0, 3.0]).items()}
-    {'mean': 2.0, 'sd': 1.0, 'min': 1.0, 'max': 3.0, 'low': -0.484, 'high': 4.484}
-    """
-    from scipy.special import stdtrit
-
-    many, mean = len(figures), float(np.mean(figures))
-    sd = float(np.std(figures, ddof=1)) if many > 1 else 0.0
-    reach = float(stdtrit(many - 1, 0.975)) * sd / many**0.5 if many > 1 else 0.0
-    return {
-        "mean": mean,
-        "sd": sd,
-        "min": float(min(figures)),
-        "max": float(max(figures)),
-        "low": mean - reach,
-        "high": mean + reach,
     }

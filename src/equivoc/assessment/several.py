@@ -53,10 +53,7 @@ class SeveralAssessments(ReportedSeveral):
     @property
     def eps(self) -> dict[str, float]:
         """The tolerance at which each attribute counts as disclosed: the first requested one above 0, else 0."""
-        return {
-            name: next((e for e in result.eps if e > 0), result.eps[0])
-            for name, result in self.attributes.items()
-        }
+        return {name: result.hit_eps for name, result in self.attributes.items()}
 
     @cached_property
     def together(self) -> dict[str, float | None]:

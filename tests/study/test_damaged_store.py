@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 import equivoc as eq
-from equivoc.study import store as module
-from equivoc.study.folder_lock import LOCK, only_here
+from equivoc.study.resumable import store_file as module
+from equivoc.study.resumable.folder_lock import only_here
 from equivoc.study.store import FILE
 
+LOCK = "study.lock"
 STUDY = {"techniques": [eq.Sampling(fraction=0.2)], "replicates": 2}
 
 
@@ -160,8 +161,8 @@ def holder(tmp_path: Path, environment: dict[str, str]) -> Iterator[subprocess.P
     """Another process that computes in the folder ``out``."""
     (tmp_path / "out").mkdir()
     holding = (
-        "import pathlib, sys; from equivoc.study.folder_lock import only_here\n"
-        "with only_here(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "import pathlib, sys; from equivoc.study.resumable.folder_lock import only_here\n"
+        "with only_here(pathlib.Path(sys.argv[1]), 'study'): print('held', flush=True); sys.stdin.read()"
     )
     started = subprocess.Popen(
         [sys.executable, "-c", holding, str(tmp_path / "out")],
@@ -189,5 +190,5 @@ def test_two_processes_at_once(people: eq.Microdata, tmp_path: Path, holder: sub
     holder.kill()
     holder.wait()
     assert study.run(tmp_path / "out", progress=False).complete
-    with only_here(tmp_path / "out"):
+    with only_here(tmp_path / "out", "study"):
         assert eq.load_study(tmp_path / "out").complete  # reading is for everyone

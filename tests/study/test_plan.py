@@ -160,7 +160,7 @@ def test_how_it_is_run_is_checked(people: eq.Microdata) -> None:
 
 def test_no_more_workers_than_cores(people: eq.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process each for thousands of cells would take all memory."""
-    from equivoc.study import study as module
+    from equivoc.study.resumable import run as module
 
     started = []
     compute = module.compute

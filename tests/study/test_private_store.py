@@ -86,7 +86,7 @@ def test_a_fingerprint_tells_data_apart() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
 def test_only_the_owner_reads_it(study: eq.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from equivoc.study import study as module
+    from equivoc.study.resumable import run as module
 
     seen: dict[str, int] = {}
     compute = module.compute

@@ -78,7 +78,7 @@ def test_a_finished_study_is_not_computed_again(
     def never(*given: object, **named: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("equivoc.study.study.compute", never)
+    monkeypatch.setattr("equivoc.study.resumable.run.compute", never)
     study = eq.Study(people, techniques=TECHNIQUES[::-1], replicates=2, seed=1)  # order does not matter
     assert study.run(kept, progress=False).complete
 
@@ -87,7 +87,7 @@ def test_an_unfinished_study_can_be_read_and_continued(
     people: eq.Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = eq.Study(people, techniques=TECHNIQUES, replicates=2, seed=1)
-    from equivoc.study import study as module
+    from equivoc.study.resumable import run as module
 
     compute = module.compute
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,11 @@ from equivoc.assessment.contributions import contributions, mean_entropies
 from equivoc.assessment.control_group import control_figures
 from equivoc.assessment.intruder_table import intruder_rows
 from equivoc.assessment.mean_curve import MeanCurve, SurpriseCurve, mean_entropies_at, surprise_curve
-from equivoc.assessment.replicates import spread_over_seeds
+from equivoc.assessment.replicates import drawn_figures, spread_over_seeds
 from equivoc.assessment.report_methods import Reported
+from equivoc.assessment.requirements.judging import check_at_used_tolerances, judged, tolerances_with
+from equivoc.assessment.requirements.outcome import Outcome
+from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.assessment.spread import spread
 from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
 from equivoc.assessment.truth import of_records, true_hits
@@ -33,6 +36,7 @@ from equivoc.intruder.strengths.strongest import INTRUDERS, Choice
 from equivoc.measure.input.arguments import check_relative_gap, tolerances
 from equivoc.models.measure import Measure
 from equivoc.models.measures import measure_rows
+from equivoc.models.of_release.released_anonymity import ReleasedAnonymity, released_anonymity
 from equivoc.number_format import exact
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile
@@ -79,6 +83,8 @@ class Assessment(Reported):
     """The number of releases in `spread`."""
     drawn_by: Technique | None = field(default=None, repr=False)
     """The technique; None if an existing release was assessed."""
+    require: tuple[Requirement, ...] = ()
+    """What the release must meet to be published."""
 
     @property
     def attributes(self) -> dict[str, Assessment]:
@@ -113,6 +119,11 @@ class Assessment(Reported):
             choice = self.release.choice(self.posteriors.classes, self.prior_probabilities)
         rows = intruder_rows(self, choice)
         return self.people.like({name: [row[name] for row in rows] for name in rows[0]})
+
+    @property
+    def hit_eps(self) -> float:
+        """The tolerance of hit rates where one figure is shown: the first above 0, else 0."""
+        return next((e for e in self.eps if e > 0), self.eps[0])
 
     @cached_property
     def figures(self) -> ClassFigures:
@@ -199,6 +210,19 @@ class Assessment(Reported):
             gate_below=GATE_BELOW if self.release.may_mislead else 0.0,
         )
 
+    def prior_surprises(self, eps: float) -> Floats:
+        """The surprise of each value of the domain without the release, in bits."""
+        prior, geometry = self.mixed_prior, self.people.attribute.geometry
+        if eps == 0:
+            return np.asarray(-np.log2(np.minimum(prior, 1.0)))
+        everything = np.array([0, len(prior)])
+        return np.asarray(geometry.curves(prior[None, :]).surprises(eps, geometry.positions, everything))
+
+    @cached_property
+    def released_anonymity(self) -> ReleasedAnonymity:
+        """k, l and t of the released file by the known keys."""
+        return released_anonymity(self.people, self.release, known=self.known)
+
     @property
     def mixed_prior(self) -> Floats:
         """The prior that is mixed in before the comparison with the true values; no value has probability 0."""
@@ -244,9 +268,26 @@ class Assessment(Reported):
             facts["contributions"] = self.contributions
         if self.spread is not None:
             facts["spread"] = self.spread
+        if self.require:
+            facts["requirements"] = [each.facts for each in self.requirements]
         if self.control is not None:
             facts["control"] = control_figures(self, self.control)
         return facts
+
+    @cached_property
+    def requirements(self) -> tuple[Outcome, ...]:
+        """The outcome of each requirement: met or not, and by how much; over ``replicates`` if there are several."""
+        return judged(self)
+
+    @property
+    def meets(self) -> bool:
+        """True if every requirement is met; also without requirements."""
+        return all(each.meets for each in self.requirements)
+
+    @cached_property
+    def drawn_figures(self) -> list[dict[str, Any]]:
+        """The figures of each of the ``replicates`` releases."""
+        return drawn_figures(self)
 
     @cached_property
     def spread(self) -> dict[str, Any] | None:
@@ -351,6 +392,7 @@ def assess(
     control: Any = None,
     tolerance: float | None = None,
     replicates: int = 1,
+    require: Iterable[str | Requirement] | None = None,
 ) -> Any:
     """Measure the disclosure risk of a technique, or of an existing release, for ``people``.
 
@@ -369,6 +411,10 @@ def assess(
     seeds ``seed``, ``seed + 1``, …, show how much the figures depend on the draw (``summary["spread"]``); all other
     figures are those of the first.
 
+    ``require`` are requirements such as "true_hit(5000) <= 0.2" or "h0@worst >= 1": ``result.requirements`` says which
+    are met and by how much, ``result.meets`` whether all are. Tolerances that they name are added to ``eps``. With
+    ``replicates``, a requirement must be met at the riskier end of the 95 % interval of the mean.
+
     People with several confidential attributes get `SeveralAssessments`: ``attributes`` has one Assessment for each,
     ``together`` the figures of all combined. ``eps`` and ``prior`` may then be mappings by attribute.
 
@@ -380,6 +426,7 @@ def assess(
     [57.0, 3.0]
     """
     check_people("people", people)
+    required = requirements(require)
     if people.several:
         from equivoc.assessment.several import assess_several
 
@@ -394,6 +441,7 @@ def assess(
             control=control,
             tolerance=tolerance,
             replicates=replicates,
+            require=required,
         )
     names = people.known_keys(known)
     if tolerance is not None:
@@ -417,9 +465,9 @@ def assess(
         raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
     if others is not None:
         release.check_links_others()
-    at = tuple(dict.fromkeys(asked.tolist()))
+    at = tolerances_with(required, asked.tolist())
     drawn_by = technique if isinstance(technique, Technique) else None
-    return Assessment(
+    result = Assessment(
         people,
         release,
         notation,
@@ -432,7 +480,10 @@ def assess(
         intruder,
         replicates,
         drawn_by,
+        required,
     )
+    check_at_used_tolerances(result)
+    return result
 
 
 def _domain(attribute: Attribute) -> dict[str, Any]:

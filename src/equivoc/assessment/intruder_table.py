@@ -16,7 +16,7 @@ def intruder_rows(result: Assessment, choice: Choice) -> list[dict[str, Any]]:
     """The rows of `Assessment.intruders`: those of this choice, and the one that the result uses."""
     tried = {each.intruder: each.posteriors for each in choice.tried}
     tried[result.intruder] = result.posteriors
-    at = next((e for e in result.eps if e > 0), result.eps[0])
+    at = result.hit_eps
     rows = []
     for name, posteriors in tried.items():
         found, truth = result.figures, result.truth

@@ -51,9 +51,9 @@ def check_intruder(prior: str | None, intruder: str | None) -> None:
         raise InputError(f"--intruder {intruder}: choose {', '.join(most)} or {last}.")
 
 
-@dataclass(frozen=True)
-class ReleaseOptions:
-    """A file of people and its release, as the options of a command describe them."""
+@dataclass(frozen=True, kw_only=True)
+class PeopleOptions:
+    """A file of people and an intruder, as the options of a command describe them."""
 
     people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
     confidential: Annotated[
@@ -61,33 +61,12 @@ class ReleaseOptions:
         typer.Option(help="The confidential column: numbers or categories; several are separated by commas."),
     ]
     keys: Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
-    technique: Annotated[
-        str | None,
-        typer.Option(help="The technique: unprotected (default), or another such as sampling:fraction=0.1."),
-    ] = None
-    release: Annotated[
-        Path | None,
-        typer.Option(help="A released file, masked or synthetic, to assess instead of a technique."),
-    ] = None
-    matching: Annotated[
-        str | None,
-        typer.Option(
-            help="How records of --release are linked to people: exact, nearest, probable; default: as --intruder says."
-        ),
-    ] = None
-    channel: Annotated[
-        str | None,
-        typer.Option(
-            help="The technique that --release was made with, if it is known: noise-addition:percent=20."
-        ),
-    ] = None
     known: Annotated[
         str | None,
         typer.Option(
             help="The keys that the intruder knows, separated by commas; 'none' for no key; default: all keys."
         ),
     ] = None
-    seed: Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)] = 0
     domain: Annotated[
         str | None,
         typer.Option(
@@ -131,23 +110,6 @@ class ReleaseOptions:
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
 
-    def chosen(self) -> Technique:
-        """The technique that ``--technique`` describes, or the released file."""
-        from equivoc.techniques.notation import technique_from
-        from equivoc.techniques.released_file import ReleasedFile
-
-        if self.release is None:
-            if self.matching is not None:
-                raise InputError(
-                    "--matching sets how the records of --release are linked: give --release as well."
-                )
-            if self.channel is not None:
-                raise InputError("--channel says how the file of --release was made: give --release as well.")
-            return technique_from("unprotected" if self.technique is None else self.technique)
-        if self.technique is not None:
-            raise InputError("--technique and --release are both given: give only one of them.")
-        return ReleasedFile(self.release, matching=self.matching, channel=self.channel)
-
     def attributes(self) -> list[str]:
         """The names of the confidential columns."""
         return names("--confidential", self.confidential)
@@ -189,9 +151,8 @@ class ReleaseOptions:
         return names("--known", self.known)
 
     def inputs(self) -> list[Path]:
-        """The files that are read, including those that a technique names; none of them may be overwritten."""
-        found = [self.people, *hierarchy_files(self.hierarchy).values(), *technique_files(self.chosen())]
-        return found if self.release is None else [*found, self.release]
+        """The files that are read; none of them may be overwritten."""
+        return [self.people, *hierarchy_files(self.hierarchy).values()]
 
     def others(self, control: Path) -> Microdata:
         """The people of the control group, read like the people in the data."""
@@ -201,7 +162,56 @@ class ReleaseOptions:
             raise InputError(f"the control group cannot be used: {mistake}") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(PeopleOptions):
+    """A file of people and its release, as the options of a command describe them."""
+
+    technique: Annotated[
+        str | None,
+        typer.Option(help="The technique: unprotected (default), or another such as sampling:fraction=0.1."),
+    ] = None
+    release: Annotated[
+        Path | None,
+        typer.Option(help="A released file, masked or synthetic, to assess instead of a technique."),
+    ] = None
+    matching: Annotated[
+        str | None,
+        typer.Option(
+            help="How records of --release are linked to people: exact, nearest, probable; default: as --intruder says."
+        ),
+    ] = None
+    channel: Annotated[
+        str | None,
+        typer.Option(
+            help="The technique that --release was made with, if it is known: noise-addition:percent=20."
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(help="The same seed makes the same release.", min=0)] = 0
+
+    def chosen(self) -> Technique:
+        """The technique that ``--technique`` describes, or the released file."""
+        from equivoc.techniques.notation import technique_from
+        from equivoc.techniques.released_file import ReleasedFile
+
+        if self.release is None:
+            if self.matching is not None:
+                raise InputError(
+                    "--matching sets how the records of --release are linked: give --release as well."
+                )
+            if self.channel is not None:
+                raise InputError("--channel says how the file of --release was made: give --release as well.")
+            return technique_from("unprotected" if self.technique is None else self.technique)
+        if self.technique is not None:
+            raise InputError("--technique and --release are both given: give only one of them.")
+        return ReleasedFile(self.release, matching=self.matching, channel=self.channel)
+
+    def inputs(self) -> list[Path]:
+        """The files that are read, including those that a technique names; none of them may be overwritten."""
+        found = [*super().inputs(), *technique_files(self.chosen())]
+        return found if self.release is None else [*found, self.release]
+
+
+@dataclass(frozen=True, kw_only=True)
 class AssessmentOptions(ReleaseOptions):
     """The options of an assessment."""
 
@@ -260,7 +270,7 @@ class AssessmentOptions(ReleaseOptions):
         return result
 
 
-def with_options(kind: type[ReleaseOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_options(kind: type[PeopleOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command whose first parameter is a ``kind``: on the command line it has the fields of ``kind`` as
     options, followed by its own.
     """

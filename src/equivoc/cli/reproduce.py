@@ -53,9 +53,9 @@ def reproduce(
     """
     from equivoc.measure.parallel import cores
     from equivoc.study.claims import claims
-    from equivoc.study.progress import checked_kind
     from equivoc.study.reproduction import experiment, experiment_people
-    from equivoc.study.study import StudyInterrupted
+    from equivoc.study.resumable.progress import checked_kind
+    from equivoc.study.resumable.run import Interrupted
 
     checked_kind(progress)
     check_outputs(_outputs(out), inputs=[pums], folder=out)
@@ -66,7 +66,7 @@ def reproduce(
             out, workers=workers or cores(), progress=progress
         )
     except KeyboardInterrupt as stopped:
-        told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
+        told = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
         print(f"equivoc: {told} To continue, run the same command again.", file=sys.stderr)
         raise typer.Exit(130) from None
     check_outputs(_outputs(out), inputs=[pums], folder=out)

@@ -59,9 +59,9 @@ def study(
     """
     from equivoc.measure.parallel import cores
     from equivoc.study.plan import read_plan
-    from equivoc.study.progress import checked_kind
+    from equivoc.study.resumable.progress import checked_kind
+    from equivoc.study.resumable.run import Interrupted
     from equivoc.study.store import FILE as STORE
-    from equivoc.study.study import StudyInterrupted
 
     checked_kind(progress)
     check_intruder(prior, intruder)
@@ -79,7 +79,7 @@ def study(
         check_outputs(outputs, inputs=inputs, folder=out)
         written = _write(done, out, escape=escape)
     except KeyboardInterrupt as stopped:
-        told = str(stopped) if isinstance(stopped, StudyInterrupted) else "stopped."
+        told = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
         chosen = {"--prior": prior, "--intruder": intruder}
         options = [word for option, given in chosen.items() if given for word in (option, given)]
         again = shlex.join(["equivoc", "study", str(plan), "--out", str(out), *options])

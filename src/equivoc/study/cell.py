@@ -80,6 +80,10 @@ class Setting:
     prior: str = "marginal"
     intruder: str = "informed"
 
+    def measure(self, key: CellKey) -> CellResult:
+        """The figures of one cell."""
+        return measure_cell(self, key)
+
 
 def cell_randomness(seed: int, key: CellKey) -> np.random.Generator:
     """The cell's own random numbers; they depend only on the study's seed and the cell's key.

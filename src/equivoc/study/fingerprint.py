@@ -81,14 +81,14 @@ def content_fingerprint(content: str | None, salt: bytes) -> str:
     return "" if content is None else blake2b(content.encode(), key=salt, digest_size=32).hexdigest()
 
 
-def differences(stored: Facts, asked: Facts, *, same_data: bool) -> Iterator[str]:
+def differences(stored: Facts, asked: Facts, same_data: bool) -> Iterator[str]:
     """The reasons why the stored cells cannot be used for the requested study, each as a clause of a sentence.
 
     Techniques and replicates may differ: a cell does not depend on other cells.
 
     >>> data = {"confidential": "pay", "kind": "number", "keys": ["sex"], "records": 4}
     >>> one = {"equivoc": "1", "data": data, "knowledge": {}, "seed": 0, "prior": "marginal", "intruder": "paper"}
-    >>> list(differences(one, {**one, "seed": 7}, same_data=True))
+    >>> list(differences(one, {**one, "seed": 7}, True))
     ['its seed is 0, not 7']
     """
     if stored["equivoc"] != asked["equivoc"]:

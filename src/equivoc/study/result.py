@@ -13,7 +13,8 @@ from equivoc.assessment.report_methods import Reported
 from equivoc.number_format import figure
 from equivoc.study.cell import CellResult, Figures
 from equivoc.study.fingerprint import Facts
-from equivoc.study.store import open_to_read, study_folder
+from equivoc.study.resumable.store_file import store_folder
+from equivoc.study.store import open_to_read
 
 if TYPE_CHECKING:
     import altair
@@ -178,6 +179,6 @@ class StudyResult(Reported):
 
 def load_study(store: str | Path) -> StudyResult:
     """The study in a folder that ``Study.run(store=…)`` or ``equivoc study --out`` wrote, finished or not."""
-    folder = study_folder(store)
+    folder = store_folder(store)
     with open_to_read(folder) as opened:
         return StudyResult(opened.facts, tuple(opened.cells()), folder)

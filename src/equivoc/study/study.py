@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,19 +14,15 @@ from equivoc.arguments import check_choice, checked_whole_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.strengths.strongest import INTRUDERS
-from equivoc.measure.parallel import cores
-from equivoc.study.cell import MOST_CELLS, CellKey, CellResult, Setting
+from equivoc.study.cell import MOST_CELLS, CellKey, Setting
 from equivoc.study.fingerprint import Facts, data_fingerprint, study_facts
 from equivoc.study.knowledge import Knowledge
-from equivoc.study.progress import checked_kind, telling
 from equivoc.study.result import StudyResult, load_study
-from equivoc.study.store import Asked, Store, open_store, study_folder
-from equivoc.study.workers import compute
+from equivoc.study.resumable.progress import checked_kind
+from equivoc.study.resumable.run import finish
+from equivoc.study.resumable.store_file import Asked, store_folder
+from equivoc.study.store import open_store
 from equivoc.techniques.technique import Technique
-
-
-class StudyInterrupted(KeyboardInterrupt):
-    """Stopped by Ctrl-C; the message says what is finished and how to continue."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +64,7 @@ class Study:
             raise InputError(
                 f"a study has one confidential attribute, but {names} are confidential: choose one."
             )
-        object.__setattr__(self, "techniques", _checked_techniques(self.techniques))
+        object.__setattr__(self, "techniques", checked_techniques(self.techniques))
         knowledge = Knowledge.of(self.people.keys, known_sizes=self.known_sizes, subsets=self.subsets)
         if knowledge.subsets is None:
             object.__setattr__(self, "known_sizes", knowledge.sizes)
@@ -137,32 +133,30 @@ class Study:
         """
         kind = checked_kind(progress)
         workers = checked_whole_number("workers", workers, at_least=1)
-        folder = None if store is None else study_folder(store)
+        folder = None if store is None else store_folder(store)
         with nullcontext() if folder is None else open_store(folder, self._asked()) as opened:
             cells = [] if opened is None else opened.cells()
             there = {cell.key for cell in cells}
             missing = [key for key in self.cells if key not in there]
-            if missing:
-                workers = min(workers, len(missing), max(cores(), 2))
-                with _interruptible(opened, len(self.cells)):
-                    self._compute(missing, cells, opened, workers=workers, kind=kind)
+            setting = Setting(
+                self.people,
+                {technique.notation: technique for technique in self.techniques},
+                self._knowledge,
+                self.seed,
+                self.prior,
+                self.intruder,
+            )
+            finish(
+                "study",
+                setting,
+                missing,
+                opened,
+                keep=cells.append,
+                total=len(self.cells),
+                workers=workers,
+                progress=kind,
+            )
         return StudyResult(self.made_of, tuple(cells), folder)
-
-    def _compute(
-        self, missing: list[CellKey], cells: list[CellResult], store: Store | None, *, workers: int, kind: str
-    ) -> None:
-        """Compute the missing cells, appending each to ``cells`` once it is stored."""
-        techniques = {technique.notation: technique for technique in self.techniques}
-        setting = Setting(self.people, techniques, self._knowledge, self.seed, self.prior, self.intruder)
-        with (
-            telling(kind, total=len(cells) + len(missing), done=len(cells)) as tell,
-            closing(compute(setting, missing, workers=workers)) as results,  # type: ignore[type-var]
-        ):
-            for result in results:
-                if store is not None:
-                    store.add(result)
-                cells.append(result)
-                tell(len(cells))
 
     @staticmethod
     def load(store: str | Path) -> StudyResult:
@@ -170,20 +164,8 @@ class Study:
         return load_study(store)
 
 
-@contextmanager
-def _interruptible(store: Store | None, total: int) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        if store is None:
-            raise StudyInterrupted("stopped; without a store, no result is kept.") from None
-        raise StudyInterrupted(
-            f"stopped with {len(store.cells())} of {total} cells done; they are kept in {store.folder}. "
-            "Run the same study again to continue."
-        ) from None
-
-
-def _checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
+def checked_techniques(techniques: Iterable[Any]) -> tuple[Technique, ...]:
+    """The techniques, each once; InputError if one is given twice or is none."""
     if isinstance(techniques, (Technique, str)) or not isinstance(techniques, Iterable):
         raise InputError(f"techniques is {techniques!r}; give a list, such as [Sampling(fraction=0.1)].")
     chosen = tuple(techniques)

@@ -26,6 +26,7 @@ from equivoc.intruder.release import GroupedRelease
 from equivoc.intruder.released_column import ReleasedColumn
 from equivoc.memory import check_memory
 from equivoc.number_format import exact
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import (
     Randomness,
     Technique,
@@ -58,6 +59,16 @@ class NoiseAddition(Technique):
     """
 
     name: ClassVar[str] = "noise-addition"
+    settings: ClassVar = (
+        Setting(
+            "percent",
+            1,
+            100,
+            stronger="more",
+            monotone=True,
+            meaning="how far values may move, in percent of the domain",
+        ),
+    )
     percent: float
     """How far values may move, in percent of the domain: 0 or more. More is safer."""
     edge: Edge = "clip"

@@ -20,6 +20,7 @@ from equivoc.intruder.strengths.evidence import Evidence
 from equivoc.queries.candidates import candidate_span
 from equivoc.queries.exact_posterior import AnsweredBlocks, ImpossibleAnswersError, answered_blocks
 from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, generator
 
 _BOUNDS_ONLY = " She uses only the least and the greatest value that fit all answers."
@@ -41,6 +42,19 @@ class QueryRestriction(Technique):
     """
 
     name: ClassVar[str] = "query-restriction"
+    settings: ClassVar = (
+        Setting(
+            "size",
+            2,
+            64,
+            stronger="more",
+            monotone=True,
+            meaning="records that a query sums",
+            whole=True,
+            step=2,
+            unit="records",
+        ),
+    )
     size: int
     """How many records a query sums: even, at least 2. More is safer."""
     intruder: str | None = None

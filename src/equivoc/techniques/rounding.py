@@ -14,6 +14,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.number_format import exact
 from equivoc.techniques.generalisation.renumbering import Floats, Shown, levels_as_numbers, renumbered
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import (
     Columns,
     Randomness,
@@ -48,6 +49,17 @@ class Rounding(Technique):
     """
 
     name: ClassVar[str] = "rounding"
+    settings: ClassVar = (
+        Setting(
+            "base",
+            0.02,
+            1,
+            stronger="more",
+            monotone=False,
+            meaning="numbers become multiples of this",
+            unit="width",
+        ),
+    )
     base: float
     """Numbers become multiples of this, above 0. Larger is safer."""
     method: str = "nearest"

@@ -17,6 +17,7 @@ from equivoc.intruder.channel.likelihood import PublishedOrNothing
 from equivoc.intruder.release import GroupedRelease
 from equivoc.intruder.strengths.evidence import Evidence
 from equivoc.number_format import exact
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import Randomness, Technique, generator
 
 
@@ -41,6 +42,16 @@ class Sampling(Technique):
     """
 
     name: ClassVar[str] = "sampling"
+    settings: ClassVar = (
+        Setting(
+            "fraction",
+            0.01,
+            0.9,
+            stronger="less",
+            monotone=True,
+            meaning="share of the records that is published",
+        ),
+    )
     fraction: float
     """The share of the records that is published, above 0 and at most 1."""
     prior: str | None = None

@@ -15,6 +15,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.quoted_words import quoted, split_words, unquoted
+from equivoc.techniques.setting import Setting
 
 Randomness = np.random.Generator | int | None
 
@@ -28,6 +29,8 @@ class Technique(ABC):
     files: ClassVar[Mapping[str, Callable[[Any, Path], Any]]] = {}
     """The parameters that name files, each with a function that resolves them from a plan's folder."""
 
+    settings: ClassVar[tuple[Setting, ...]] = ()
+    """Its numeric parameters, the usual one first."""
     worded: ClassVar[tuple[str, ...]] = ("on", "hierarchies", "levels", "matrix")
     """The parameters that parse text with separators themselves, such as ``age+sex``."""
 

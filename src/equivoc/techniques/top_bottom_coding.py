@@ -13,6 +13,7 @@ from equivoc.errors import InputError
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.number_format import exact
 from equivoc.techniques.generalisation.renumbering import Shown, levels_as_numbers, renumbered
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import (
     Columns,
     Randomness,
@@ -40,6 +41,26 @@ class TopBottomCoding(Technique):
     """
 
     name: ClassVar[str] = "top-bottom-coding"
+    settings: ClassVar = (
+        Setting(
+            "high",
+            0,
+            1,
+            stronger="less",
+            monotone=True,
+            meaning="higher numbers are shown as this one",
+            unit="value",
+        ),
+        Setting(
+            "low",
+            0,
+            1,
+            stronger="more",
+            monotone=True,
+            meaning="lower numbers are shown as this one",
+            unit="value",
+        ),
+    )
     low: float | None = None
     """Lower numbers are shown as this one. Higher is safer."""
     high: float | None = None

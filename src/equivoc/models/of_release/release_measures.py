@@ -6,16 +6,19 @@ from math import sqrt
 
 import numpy as np
 
-from equivoc.attributes.kinds import Categories, Kind, Number
-from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.errors import InputError
 from equivoc.intruder.release import Release
 from equivoc.models.measure import Measure
 from equivoc.models.of_file.file_measures import class_size, file_measures, outsiders
 from equivoc.models.of_population.population_measures import uniqueness_measures
-from equivoc.models.of_release.released_table import Crossing, ReleasedTable, crossing, table_if_any
+from equivoc.models.of_release.released_table import (
+    Crossing,
+    ReleasedTable,
+    crossing,
+    released_kind,
+    table_if_any,
+)
 from equivoc.models.of_release.skinner_elliot_theta import theta_of
 from equivoc.models.of_release.spruill_share import NORMS, neighbourhood
 from equivoc.models.of_release.truta_risk import identified
@@ -49,7 +52,7 @@ def release_measures(
 def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list[Measure]:
     """The measures of the released table by itself: all, or only k if its confidential values are not numbers."""
     people, known = table.people, classes.known
-    kind = _kind(table)
+    kind = released_kind(table)
     if kind is None:
         sizes = crossed.released[crossed.released > 0]
         return [class_size(int(sizes.min()), known, int(np.count_nonzero(sizes == 1)))]
@@ -61,24 +64,6 @@ def _released(table: ReleasedTable, classes: Classes, crossed: Crossing) -> list
         true = int(np.count_nonzero(crossed.original == 1))
         rows += uniqueness_measures(own, table.rows / len(people), true=true)
     return rows
-
-
-def _kind(table: ReleasedTable) -> Kind | None:
-    """The domain of the released confidential values: the original's, and released values outside it.
-
-    None if some are missing, or are not numbers although the original's are.
-    """
-    name = table.people.confidential
-    column = table.columns.get(name)
-    if column is None or column.levels.null_count:
-        return None
-    if not table.people.attribute.numeric:
-        return Categories(name)
-    try:
-        found = as_numbers(column.levels, name=name)
-    except InputError:  # for example dates
-        return None
-    return None if isinstance(found, Misfit) else Number(name, domain=np.union1d(table.people.values, found))
 
 
 def _matches(crossed: Crossing, records: int) -> list[Measure]:

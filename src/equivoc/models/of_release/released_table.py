@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.kinds import Categories, Kind, Number
 from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.counting.cells import count_cells
 from equivoc.data.microdata import Microdata, check_people
@@ -91,6 +92,24 @@ def table_if_any(people: Microdata, release: Release) -> ReleasedTable | None:
             "the released table has no records of the people's columns, so there is nothing to compare."
         )
     return ReleasedTable(people, frame, columns, rows, release.origins)
+
+
+def released_kind(table: ReleasedTable) -> Kind | None:
+    """The domain of the released confidential values: the original's, and released values outside it.
+
+    None if some are missing, or are not numbers although the original's are.
+    """
+    name = table.people.confidential
+    column = table.columns.get(name)
+    if column is None or column.levels.null_count:
+        return None
+    if not table.people.attribute.numeric:
+        return Categories(name)
+    try:
+        found = as_numbers(column.levels, name=name)
+    except InputError:  # for example dates
+        return None
+    return None if isinstance(found, Misfit) else Number(name, domain=np.union1d(table.people.values, found))
 
 
 def crossing(table: ReleasedTable, known: Sequence[str]) -> Crossing:

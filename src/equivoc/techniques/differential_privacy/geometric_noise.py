@@ -15,6 +15,7 @@ from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.number_format import exact
 from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import Randomness, Technique, check_order
 
 
@@ -38,6 +39,17 @@ class GeometricNoise(Technique):
     """
 
     name: ClassVar[str] = "geometric-noise"
+    settings: ClassVar = (
+        Setting(
+            "epsilon",
+            0.1,
+            100,
+            stronger="less",
+            monotone=True,
+            meaning="privacy budget of one value",
+            ratio=True,
+        ),
+    )
     epsilon: float
     """The privacy budget, above 0: the odds of two values change by at most e^ε. Less is safer."""
 

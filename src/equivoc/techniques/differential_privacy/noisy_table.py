@@ -24,6 +24,7 @@ from equivoc.techniques.differential_privacy.known_class_sizes import (
     MOST_EXACT_CELLS,
     expected_values,
 )
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import Randomness, Technique, in_words, knows_shares
 
 MOST_CELLS = 20_000_000
@@ -55,6 +56,17 @@ class NoisyTable(Technique):
     """
 
     name: ClassVar[str] = "noisy-table"
+    settings: ClassVar = (
+        Setting(
+            "epsilon",
+            0.01,
+            10,
+            stronger="less",
+            monotone=True,
+            meaning="privacy budget of one person",
+            ratio=True,
+        ),
+    )
     epsilon: float
     """The privacy budget, above 0. Less is safer."""
     levels: str = "data"

@@ -24,6 +24,7 @@ from equivoc.quoted_words import split_words, unquoted
 from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
 from equivoc.techniques.generalisation.full_domain import Lattice, Recoding
 from equivoc.techniques.generalisation.mondrian import mondrian_columns
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import Randomness, Technique, knows_shares
 
 
@@ -53,6 +54,26 @@ class Generalisation(Technique):
     """
 
     name: ClassVar[str] = "generalisation"
+    settings: ClassVar = (
+        Setting(
+            "k",
+            2,
+            100,
+            stronger="more",
+            monotone=False,
+            meaning="records that agree in all released keys",
+            whole=True,
+            unit="records",
+        ),
+        Setting(
+            "suppress",
+            0,
+            0.2,
+            stronger="less",
+            monotone=False,
+            meaning="share of the records that may be starred",
+        ),
+    )
     files: ClassVar = {"hierarchies": hierarchies_beside}
     k: int | None = None
     """How many records must agree in all released keys. More is safer."""

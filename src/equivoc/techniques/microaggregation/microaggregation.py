@@ -23,6 +23,7 @@ from equivoc.techniques.microaggregation.order_intruder import (
     in_reach,
 )
 from equivoc.techniques.microaggregation.sum_intruder import GroupSums, check_sums
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import (
     Randomness,
     Technique,
@@ -73,6 +74,18 @@ class Microaggregation(Technique):
     """
 
     name: ClassVar[str] = "microaggregation"
+    settings: ClassVar = (
+        Setting(
+            "size",
+            2,
+            100,
+            stronger="more",
+            monotone=False,
+            meaning="fewest records in a group",
+            whole=True,
+            unit="records",
+        ),
+    )
     size: int
     """The fewest records in a group: 1 (which changes nothing) or more. More is safer."""
     on: str | tuple[str, ...] = "confidential"

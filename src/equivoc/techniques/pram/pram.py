@@ -18,6 +18,7 @@ from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.number_format import exact
 from equivoc.techniques.pram.pram_matrix import by_column, in_words, matrices, matrix_beside
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.technique import (
     Columns,
     Randomness,
@@ -55,6 +56,11 @@ class PRAM(Technique):
     """
 
     name: ClassVar[str] = "pram"
+    settings: ClassVar = (
+        Setting(
+            "keep", 0.05, 0.95, stronger="less", monotone=False, meaning="probability that a value stays"
+        ),
+    )
     files: ClassVar = {"matrix": matrix_beside}
     matrix: Any = None
     """Kept as tuples of numbers; the rows of each matrix sum to 1."""

@@ -15,6 +15,7 @@ from equivoc.intruder.linkage.level_sets import check_room, equally_likely, grou
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.techniques.generalisation.anonymity import check_enough, check_k, check_no_star
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.suppression.star_patterns import starred_cells
 from equivoc.techniques.technique import Randomness, Technique, knows_shares
 
@@ -39,6 +40,18 @@ class Suppression(Technique):
     """
 
     name: ClassVar[str] = "suppression"
+    settings: ClassVar = (
+        Setting(
+            "k",
+            2,
+            100,
+            stronger="more",
+            monotone=False,
+            meaning="records that agree in all released keys",
+            whole=True,
+            unit="records",
+        ),
+    )
     k: int
     """How many records must agree in all released keys. More is safer."""
 

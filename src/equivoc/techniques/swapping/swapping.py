@@ -17,6 +17,7 @@ from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.released_column import ReleasedColumn, unchanged
 from equivoc.memory import check_memory
 from equivoc.number_format import exact
+from equivoc.techniques.setting import Setting
 from equivoc.techniques.swapping.rank_moves import rank_moves
 from equivoc.techniques.technique import (
     Randomness,
@@ -54,6 +55,19 @@ class Swapping(Technique):
     """
 
     name: ClassVar[str] = "swapping"
+    settings: ClassVar = (
+        Setting(
+            "rate", 0.01, 1, stronger="more", monotone=True, meaning="share of the records that take part"
+        ),
+        Setting(
+            "window",
+            1,
+            100,
+            stronger="more",
+            monotone=True,
+            meaning="how far a value may move, in percent of the ranks",
+        ),
+    )
     rate: float
     """The share of the records that take part, above 0 and at most 1. More is safer."""
     on: str | tuple[str, ...] = "confidential"

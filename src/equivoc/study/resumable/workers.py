@@ -12,22 +12,31 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.connection import Connection
+from typing import Any, Protocol, TypeVar
 
 from equivoc.errors import InputError
-from equivoc.study.cell import CellKey, CellResult, Setting, measure_cell
 
 WAITING_PER_WORKER = 2
 """Cells queued per worker, so that none is idle while results are stored."""
+Key = TypeVar("Key", contravariant=True)
+Result = TypeVar("Result", covariant=True)
 
 
-def compute(setting: Setting, keys: Iterable[CellKey], *, workers: int) -> Iterator[CellResult]:
+class Setting(Protocol[Key, Result]):
+    """What all cells share; it is sent to every worker once."""
+
+    def measure(self, key: Key) -> Result:
+        """The result of one cell, a pure function of its key."""
+
+
+def compute(setting: Setting[Key, Result], keys: Iterable[Key], *, workers: int) -> Iterator[Result]:
     """The results of all cells. One worker is this process; more are separate processes, one per core.
 
     Closing the iterator ends the workers at once. They also end when this process ends.
     """
     if workers == 1:
         for key in keys:
-            yield measure_cell(setting, key)
+            yield setting.measure(key)
         return
     start = multiprocessing.get_context("spawn")  # a fork after threads have started may hang
     lifeline, ours = start.Pipe(duplex=False)
@@ -36,7 +45,7 @@ def compute(setting: Setting, keys: Iterable[CellKey], *, workers: int) -> Itera
         yield from _as_ready(pool.submit, iter(keys), workers * WAITING_PER_WORKER)
     except BrokenProcessPool:
         raise InputError(
-            "A worker process ended too early. In a script, call run(workers=…) under "
+            "A worker process ended too early. In a script, use several workers only under "
             "if __name__ == '__main__':, because each worker imports the script. If that is done, there may be too "
             f"little memory for {workers} workers: try workers=1."
         ) from None
@@ -46,10 +55,8 @@ def compute(setting: Setting, keys: Iterable[CellKey], *, workers: int) -> Itera
         lifeline.close()
 
 
-def _as_ready(
-    submit: Callable[..., Future[CellResult]], keys: Iterator[CellKey], at_a_time: int
-) -> Iterator[CellResult]:
-    waiting: set[Future[CellResult]] = set()
+def _as_ready(submit: Callable[..., Future[Any]], keys: Iterator[Any], at_a_time: int) -> Iterator[Any]:
+    waiting: set[Future[Any]] = set()
     while True:
         with _interrupts_held():  # workers started here inherit that they ignore Ctrl-C
             waiting |= {submit(_measure, key) for key in islice(keys, at_a_time - len(waiting))}
@@ -73,11 +80,11 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_setting: Setting
+_setting: Setting[Any, Any]
 """In a worker: the setting it was started with."""
 
 
-def _begin(setting: Setting, lifeline: Connection) -> None:
+def _begin(setting: Setting[Any, Any], lifeline: Connection) -> None:
     global _setting
     _setting = setting
     threading.Thread(target=_leave_with_parent, args=(lifeline,), daemon=True).start()
@@ -91,5 +98,5 @@ def _leave_with_parent(lifeline: Connection) -> None:
         os._exit(1)
 
 
-def _measure(key: CellKey) -> CellResult:
-    return measure_cell(_setting, key)
+def _measure(key: Any) -> Any:
+    return _setting.measure(key)

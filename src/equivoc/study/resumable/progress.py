@@ -1,4 +1,4 @@
-"""Progress of a study on stderr: a live bar, lines for logs, or nothing."""
+"""Progress of a computation on stderr: a live bar, lines for logs, or nothing."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def checked_kind(progress: bool | str) -> str:
 
 
 @contextmanager
-def telling(kind: str, *, total: int, done: int) -> Iterator[Tell]:
-    """Report how many of ``total`` cells are done, ``done`` of them at the start."""
+def telling(kind: str, *, what: str, total: int, done: int) -> Iterator[Tell]:
+    """Report how many of ``total`` cells of ``what`` is computed are done, ``done`` of them at the start."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -35,16 +35,16 @@ def telling(kind: str, *, total: int, done: int) -> Iterator[Tell]:
     if kind == "none":
         yield lambda now: None
     elif kind == "plain":
-        yield _lines(total, done)
+        yield _lines(what, total, done)
     else:
-        with _bar(console, total, done) as tell:
+        with _bar(console, what, total, done) as tell:
             yield tell
 
 
-def _lines(total: int, before: int) -> Tell:
+def _lines(what: str, total: int, before: int) -> Tell:
     begin = monotonic()
     last = begin
-    print(f"study: {before} of {total} cells are done; beginning", file=sys.stderr, flush=True)
+    print(f"{what}: {before} of {total} cells are done; beginning", file=sys.stderr, flush=True)
 
     def tell(now: int) -> None:
         nonlocal last
@@ -56,13 +56,13 @@ def _lines(total: int, before: int) -> Tell:
         left = (
             f"{_duration((total - now) / rate)} left" if now < total else f"{_duration(time - begin)} taken"
         )
-        print(f"study: {now} of {total} cells, {rate:.2f} cells/s, {left}", file=sys.stderr, flush=True)
+        print(f"{what}: {now} of {total} cells, {rate:.2f} cells/s, {left}", file=sys.stderr, flush=True)
 
     return tell
 
 
 @contextmanager
-def _bar(console: object, total: int, before: int) -> Iterator[Tell]:
+def _bar(console: object, what: str, total: int, before: int) -> Iterator[Tell]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -73,7 +73,7 @@ def _bar(console: object, total: int, before: int) -> Iterator[Tell]:
 
     begin = monotonic()
     columns = (
-        TextColumn("study"),
+        TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("cells"),

@@ -1,4 +1,4 @@
-"""A lock: one process at a time computes a study in a folder."""
+"""A lock: one process at a time computes a study, or a comparison, in a folder."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 
 from equivoc.errors import InputError
 
-LOCK = "study.lock"
-
 
 @contextmanager
-def only_here(folder: Path) -> Iterator[None]:
-    """InputError if another process holds the lock; the system releases it when the process ends.
+def only_here(folder: Path, what: str) -> Iterator[None]:
+    """Hold the lock of ``what`` is computed in the folder, such as "study".
+
+    InputError if another process holds the lock; the system releases it when the process ends.
 
     Without file locks (Windows, some network disks) nothing is locked: two processes then compute the same cells,
     which changes no result.
     """
-    path = folder / LOCK
-    handle = _held(path, folder)
+    path = folder / f"{what}.lock"
+    handle = _held(path, folder, what)
     try:
         yield
     finally:
@@ -29,7 +29,7 @@ def only_here(folder: Path) -> Iterator[None]:
             os.close(handle)
 
 
-def _held(path: Path, folder: Path) -> int | None:
+def _held(path: Path, folder: Path, what: str) -> int | None:
     try:
         import fcntl
     except ImportError:
@@ -38,13 +38,13 @@ def _held(path: Path, folder: Path) -> int | None:
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         except OSError as problem:
-            raise InputError(f"the study folder {folder} cannot be used: {problem.strerror}.") from None
+            raise InputError(f"the {what} folder {folder} cannot be used: {problem.strerror}.") from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
             raise InputError(
-                f"another process is computing a study in {folder}; wait until it ends, or choose another folder."
+                f"another process is computing a {what} in {folder}; wait until it ends, or choose another folder."
             ) from None
         except OSError:  # a disk without locks
             os.close(handle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from equivoc.cli.assess import assess
+from equivoc.cli.compare import compare
 from equivoc.cli.curve import curve
 from equivoc.cli.measures import measures
 from equivoc.cli.report import report
@@ -43,4 +44,5 @@ app.command()(assess)
 app.command()(measures)
 app.command()(report)
 app.command()(study)
+app.command()(compare)
 app.command()(reproduce)

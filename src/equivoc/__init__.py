@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment, assess
     from equivoc.assessment.budget import Budget, budget
     from equivoc.data.microdata import Microdata, read
+    from equivoc.decide.comparison.compare import compare
+    from equivoc.decide.comparison.comparison import Comparison
     from equivoc.information_loss.utility import utility
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.curves import Curves, curves
@@ -76,6 +78,8 @@ _HOMES = {
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
     "measures": "equivoc.models.measures",
+    "Comparison": "equivoc.decide.comparison.comparison",
+    "compare": "equivoc.decide.comparison.compare",
     "utility": "equivoc.information_loss.utility",
 }
 
@@ -87,6 +91,7 @@ __all__ = [
     "Assessment",
     "Budget",
     "Categories",
+    "Comparison",
     "Curve",
     "Curves",
     "Generalisation",
@@ -113,6 +118,7 @@ __all__ = [
     "__version__",
     "assess",
     "budget",
+    "compare",
     "curve",
     "curves",
     "datasets",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata, read
     from equivoc.decide.choice.choose import Choice, choose
     from equivoc.decide.choice.choose_among import ChoiceAmong, choose_among
+    from equivoc.decide.comparison.compare import compare
+    from equivoc.decide.comparison.comparison import Comparison
     from equivoc.information_loss.utility import utility
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.curves import Curves, curves
@@ -82,6 +84,8 @@ _HOMES = {
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
     "measures": "equivoc.models.measures",
+    "Comparison": "equivoc.decide.comparison.comparison",
+    "compare": "equivoc.decide.comparison.compare",
     "utility": "equivoc.information_loss.utility",
 }
 
@@ -95,6 +99,7 @@ __all__ = [
     "Categories",
     "Choice",
     "ChoiceAmong",
+    "Comparison",
     "Curve",
     "Curves",
     "Generalisation",
@@ -123,6 +128,7 @@ __all__ = [
     "budget",
     "choose",
     "choose_among",
+    "compare",
     "curve",
     "curves",
     "datasets",

@@ -11,7 +11,7 @@ from equivoc.errors import InputError
 
 STEPS = 100
 """A range that is not of whole numbers has about this many settings."""
-MOST_SETTINGS = 1_000_000
+MOST_SETTINGS = 100_000
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,17 @@ class Setting:
     """The distance of values, where the technique demands one: 2 for even numbers."""
     ratio: bool = False
     """True if equal ratios matter rather than equal differences, as for a privacy budget."""
-    unit: Literal["number", "records", "value", "width"] = "number"
-    """"records": at most the number of people. "value", "width": ``low`` and ``high`` are shares of the domain of the
-    confidential attribute, to be turned into one of its values or a difference of values."""
+    unit: Literal["number", "share", "records", "value", "width"] = "number"
+    """"share": of the records, at least one of them. "records": at most the number of people. "value", "width": ``low``
+    and ``high`` are shares of the domain of the confidential attribute, to be turned into one of its values or a
+    difference of values."""
 
     def range(self, people: Microdata) -> tuple[float, float]:
         """The useful range for these people, in the parameter's own unit."""
         if self.unit == "records":
             return self.low, max(self.low, min(self.high, _down(len(people), self.step or 1)))
+        if self.unit == "share":
+            return min(max(self.low, ceil(100 / len(people)) / 100), self.high), self.high
         if self.unit == "number":
             return self.low, self.high
         if not people.attribute.numeric:

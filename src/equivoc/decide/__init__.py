@@ -1,0 +1,1 @@
+"""Decisions between releases: comparison, choice, protection."""

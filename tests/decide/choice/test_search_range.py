@@ -96,6 +96,10 @@ def test_mistakes_in_text(people: eq.Microdata, text: str, told: str) -> None:
         ({"technique": eq.NoiseAddition, "fixed": {"colour": 3}}, "has no parameter 'colour'"),
         ({"technique": eq.NoiseAddition, "low": "1"}, "finite number"),
         ({"technique": eq.NoiseAddition, "low": 200}, "low must not be above high"),
+        ({"technique": eq.NoiseAddition, "low": 10**400}, "finite number"),
+        ({"technique": eq.NoiseAddition, "low": True}, "finite number"),
+        ({"technique": eq.NoiseAddition, "parameter": ["percent"]}, "give its name"),
+        ({"technique": eq.NoiseAddition, "fixed": "wrap"}, "fixed is 'wrap'"),
         ({"technique": eq.ReleasedFile}, "no numeric parameter"),
     ],
 )

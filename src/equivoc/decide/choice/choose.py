@@ -104,8 +104,8 @@ class Choice:
                 f"{self.parameter}={exact(self.strongest.value)}, {told}"
             )
         found = (
-            f"{name}: {self.parameter}={exact(self.chosen.value)} is the mildest setting that meets the requirements "
-            f"({trials})."
+            f"{name}: {self.parameter}={exact(self.chosen.value)} is the mildest setting found that meets the "
+            f"requirements ({trials})."
         )
         if missed is None:
             return f"{found} It is the mildest of the range; a still milder one may do."

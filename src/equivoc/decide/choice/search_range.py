@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
 
-from equivoc.arguments import is_number
+from equivoc.arguments import checked_number
 from equivoc.data.microdata import Microdata
 from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
@@ -36,8 +36,8 @@ class SearchRange:
     def __post_init__(self) -> None:
         name = f"{self.kind.name}: {self.setting.parameter}"
         for end, given in (("low", self.low), ("high", self.high), ("step", self.step)):
-            if given is not None and not (is_number(given) and isfinite(given)):
-                raise InputError(f"{name}: {end} is {given!r}; it must be a finite number.")
+            if given is not None:
+                checked_number(f"{name}: {end}", given, "a finite number", isfinite)
         if self.step is not None and self.step <= 0:
             raise InputError(f"{name}: step is {self.step!r}; it must be above 0.")
         self._check_order(self.low, self.high)
@@ -89,6 +89,8 @@ def search_range(
         kind = technique
     else:
         raise InputError(f"technique is {technique!r}; give a technique such as NoiseAddition.")
+    if not (fixed is None or isinstance(fixed, Mapping)):
+        raise InputError(f'fixed is {fixed!r}; give other parameters by name, such as {{"edge": "wrap"}}.')
     setting = _setting(kind, parameter)
     given.pop(setting.parameter, None)
     for name in fixed or {}:
@@ -147,6 +149,10 @@ def _setting(kind: type[Technique], parameter: str | None) -> Setting:
         raise InputError(f"{kind.name} has no numeric parameter to choose.")
     if parameter is None:
         return kind.settings[0]
+    if not isinstance(parameter, str):
+        raise InputError(
+            f"parameter is {parameter!r}; give its name, such as {kind.settings[0].parameter!r}."
+        )
     if parameter in settings:
         return settings[parameter]
     if parameter in {f.name for f in fields(kind)}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from equivoc.cli.assess import assess
+from equivoc.cli.choose import choose
 from equivoc.cli.compare import compare
 from equivoc.cli.curve import curve
 from equivoc.cli.measures import measures
@@ -46,3 +47,4 @@ app.command()(report)
 app.command()(study)
 app.command()(compare)
 app.command()(reproduce)
+app.command()(choose)

@@ -96,7 +96,8 @@ class CompareOptions(PeopleOptions):
         return self._of_a_plan(required) if self.is_plan else self._of_options(required)
 
     def _of_a_plan(self, required: Any) -> tuple[Request, list[Path]]:
-        from equivoc.decide.comparison.plan import comparison_plan, planned
+        from equivoc.decide.comparison.plan import planned
+        from equivoc.study.plan import read_plan
 
         both = [name for name in OF_A_PLAN if getattr(self, name)] + (["technique"] if self.technique else [])
         if both:
@@ -104,7 +105,7 @@ class CompareOptions(PeopleOptions):
             raise InputError(
                 f"{option} is given with the plan {self.people}: write it into the plan instead."
             )
-        plan = comparison_plan(self.people)
+        plan = read_plan(self.people, "compare")
         files = [self.people, plan.path.parent / plan.data["path"], *plan.hierarchies().values()]
         files += _files(plan.techniques)
         found = planned(

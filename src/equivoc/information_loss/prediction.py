@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equivoc.information_loss.classing import classing
 from equivoc.information_loss.differences import deviation
-from equivoc.information_loss.model_records import ModelRecords, model_records
+from equivoc.information_loss.model_records import model_records
 from equivoc.information_loss.shown_table import ShownTable
 
 Floats = NDArray[np.float64]
@@ -41,9 +41,8 @@ def prediction_loss(
     for table in (original, released):
         records = model_records(table, seed)
         if released.origins is not None and table.origins is not None:
-            seen = ~held_out[table.origins[records.rows]]
-            records = ModelRecords(records.rows[seen], records.weights[seen])
-        if len(records.rows) < LEAF:
+            records = records[~held_out[table.origins[records]]]
+        if len(records) < LEAF:
             return None
         trained.append(_error(table, records, original, test, confidential, seed))
     return max(0.0, trained[1] - trained[0])
@@ -59,7 +58,7 @@ def held_out_people(people: int, seed: int) -> NDArray[np.bool_]:
 
 def _error(
     table: ShownTable,
-    records: ModelRecords,
+    records: NDArray[np.int64],
     original: ShownTable,
     test: NDArray[np.int64],
     confidential: str,
@@ -68,12 +67,12 @@ def _error(
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     keys = [key for key in original.columns if key != confidential]
-    features = np.column_stack([table[key].points for key in keys])[records.rows]
+    features = np.column_stack([table[key].points for key in keys])[records]
     known = np.column_stack([original[key].points for key in keys])[test]
-    target, true = table[confidential].points[records.rows], original[confidential].points[test]
+    target, true = table[confidential].points[records], original[confidential].points[test]
     # In a fixed order, so that the order of the released records does not matter.
-    order = np.lexsort((records.weights, target, *features.T))
-    features, target, weights = features[order], target[order], records.weights[order]
+    order = np.lexsort((target, *features.T))
+    features, target = features[order], target[order]
     options = {
         "n_estimators": TREES,
         "min_samples_leaf": LEAF,
@@ -82,9 +81,9 @@ def _error(
         "n_jobs": 1,
     }
     if original[confidential].numeric:
-        forest = RandomForestRegressor(**options).fit(features, target, sample_weight=weights)
+        forest = RandomForestRegressor(**options).fit(features, target)
         off = float(np.sqrt(np.mean((forest.predict(known) - true) ** 2)))
         return off / deviation(original, confidential)
     classes = classing(original, confidential, most=MOST_CATEGORIES)
-    forest = RandomForestClassifier(**options).fit(features, classes.of(target), sample_weight=weights)
+    forest = RandomForestClassifier(**options).fit(features, classes.of(target))
     return float(np.mean(forest.predict(known) != classes.of(true)))

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.information_loss.classing import classing
-from equivoc.information_loss.model_records import ModelRecords, model_records
+from equivoc.information_loss.model_records import model_records
 from equivoc.information_loss.shown_table import ShownTable
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 CLASSES = 10
 """Of each column, at most."""
 PAIR_CLASSES = 4
@@ -38,21 +39,19 @@ def pmse_ratio(original: ShownTable, released: ShownTable, *, confidential: str,
     """The pMSE divided by that of a redraw; None if there is nothing to tell: no records, or equal ones only."""
     tables = (original, released)
     records = [model_records(table, seed) for table in tables]
-    if not len(records[1].rows):
+    if not len(records[1]):
         return None
     features = _features(tables, records, confidential)
-    is_released = np.repeat([False, True], [len(each.rows) for each in records])
-    weights = np.concatenate([each.weights for each in records])
-    parameters = _rank(features, weights)
+    is_released = np.repeat([False, True], [len(each) for each in records])
+    parameters = _rank(features)
     if not parameters:
         return None
-    total = float(weights.sum())
-    share = float(weights[is_released].sum() / total)
-    found = float(weights @ (_predictions(features, is_released, weights) - share) ** 2) / total
-    return found / redraw_pmse(parameters, share, total) if found > SMALLEST else 0.0
+    share = float(is_released.mean())
+    found = float(np.mean((_predictions(features, is_released) - share) ** 2))
+    return found / redraw_pmse(parameters, share, len(is_released)) if found > SMALLEST else 0.0
 
 
-def redraw_pmse(parameters: int, share: float, records: float) -> float:
+def redraw_pmse(parameters: int, share: float, records: int) -> float:
     """The expected pMSE if the release were drawn afresh from the original's distribution.
 
     ``parameters`` without the intercept; ``share`` of the released among all ``records``.
@@ -63,7 +62,7 @@ def redraw_pmse(parameters: int, share: float, records: float) -> float:
     return parameters * share * (1 - share) ** 2 / records
 
 
-def _predictions(features: Any, is_released: NDArray[np.bool_], weights: Floats) -> Floats:
+def _predictions(features: Any, is_released: NDArray[np.bool_]) -> Floats:
     """The probability of each record to be a released one."""
     from scipy.linalg import LinAlgWarning
     from sklearn.exceptions import ConvergenceWarning
@@ -74,13 +73,11 @@ def _predictions(features: Any, is_released: NDArray[np.bool_], weights: Floats)
         # Where the solver cannot improve any more, for example with equal tables, it says so and tries another one.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", LinAlgWarning)
-        model.fit(features, is_released, sample_weight=weights)
+        model.fit(features, is_released)
     return np.asarray(model.predict_proba(features)[:, 1], dtype=np.float64)
 
 
-def _features(
-    tables: tuple[ShownTable, ShownTable], records: Sequence[ModelRecords], confidential: str
-) -> Any:
+def _features(tables: tuple[ShownTable, ShownTable], records: Sequence[Ints], confidential: str) -> Any:
     """Rows of both tables × the probabilities of all classes but one of each column, and of pairs of classes; CSR."""
     from scipy.sparse import csr_array, hstack
 
@@ -95,7 +92,7 @@ def _features(
 
 
 def _class_shares(
-    tables: tuple[ShownTable, ShownTable], records: Sequence[ModelRecords], name: str, most: int
+    tables: tuple[ShownTable, ShownTable], records: Sequence[Ints], name: str, most: int
 ) -> Any:
     """The probabilities of all classes of a column but the first, CSR."""
     from scipy.sparse import csr_array, vstack
@@ -103,18 +100,15 @@ def _class_shares(
     classes = classing(tables[0], name, most=most)
     return vstack(
         [
-            csr_array(classes.by_symbol(table[name])[:, 1:])[table[name].codes[each.rows]]
+            csr_array(classes.by_symbol(table[name])[:, 1:])[table[name].codes[each]]
             for table, each in zip(tables, records, strict=True)
         ],
         format="csr",
     )
 
 
-def _rank(features: Any, weights: Floats) -> int:
+def _rank(features: Any) -> int:
     """The number of parameters besides the intercept that the records can determine."""
-    from scipy.sparse import diags_array
-
-    share = weights / weights.sum()
-    mean = features.T @ share
-    covariance = (features.T @ diags_array(share) @ features).toarray() - np.outer(mean, mean)
+    mean = np.asarray(features.mean(axis=0))
+    covariance = (features.T @ features).toarray() / features.shape[0] - np.outer(mean, mean)
     return int(np.linalg.matrix_rank(covariance, tol=1e-10, hermitian=True))

@@ -27,6 +27,7 @@ from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.shown_summary import shown_summary
 from equivoc.report.truth_facts import intruder_facts, spread_facts, surprise_facts, truth_facts, verdict
 from equivoc.report.truth_wording import control_sentence
+from equivoc.report.utility_facts import utility_facts
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def assessment_facts(
         "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values, unit=unit),
         "contributions": _contributions(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
+        "utility": utility_facts(result),
         "measures": [row._asdict() for row in result.measures],
         "methods": [
             {"term": term, "meaning": meaning}

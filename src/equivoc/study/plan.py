@@ -26,8 +26,8 @@ intruder = "informed"        # or paper, register, learned, strongest
 known = ["age"]              # default: all keys
 utility = "query_error"      # the measure of loss that ranks
 
-[require]
-limits = ["true_hit(5000) <= 0.2", "h0 >= 2"]
+[require]                    # for `equivoc compare`; a study has no requirements
+rules = ["true_hit(5000) <= 0.2", "h0@worst >= 1"]
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.attributes.kinds import Kind, kinds_of
 from equivoc.attributes.numbers import even_domain
 from equivoc.data.microdata import Microdata
@@ -74,10 +75,11 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "known": (list, "a list of keys"),
     "utility": (str, "a text"),
     "eps": (list, "a list of numbers"),
-    "limits": (list, 'a list of texts, such as ["true_hit(5000) <= 0.2"]'),
+    "rules": (list, 'a list of texts, such as ["true_hit(5000) <= 0.2"]'),
 }
 ABOUT_KINDS = ("round_to", "domain", "hierarchy", "ordered", "categories")
 DATA = ("path", "confidential", "keys", "drop_missing", *ABOUT_KINDS)
+REQUIRE = ("rules",)
 DESIGNS = {
     "study": ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder"),
     "compare": ("known", "replicates", "seed", "prior", "intruder", "utility", "eps"),
@@ -114,11 +116,16 @@ class Plan:
     techniques: tuple[Technique, ...]
     design: dict[str, Any]
     """The keys of [study], or of [compare], that are given."""
-    limits: tuple[str, ...] = ()
-    """The requirements in [require], not read yet."""
+    requirements: tuple[Requirement, ...] = ()
+    """What a release must meet, for a comparison."""
 
     def study(self, *, prior: str | None = None, intruder: str | None = None) -> Study:
         """Read the people and create the study; ``prior`` and ``intruder`` replace those of the plan."""
+        if self.requirements:
+            message = (
+                "a study has no requirements; run equivoc compare with this plan, or leave out [require]."
+            )
+            raise wrong(self.path, self.lines, "require", "", message)
         instead = {"prior": prior, "intruder": intruder}
         design = self.design | {name: given for name, given in instead.items() if given is not None}
         people = self.people()
@@ -178,9 +185,9 @@ def read_plan(path: str | os.PathLike[str], design: str = "study") -> Plan:
         if name not in data:
             raise wrong(file, lines, "data", "", f"[data] needs {name}.")
     asked = _table(file, lines, plan, design, DESIGNS[design])
-    limits = _table(file, lines, plan, "require", ("limits",)).get("limits", [])
+    rules = _requirements(file, lines, plan)
     techniques = tuple(_techniques(file, lines, plan, asked.get("replicates", 1), design))
-    return Plan(file, lines, data, techniques, asked, tuple(limits))
+    return Plan(file, lines, data, techniques, asked, rules)
 
 
 def _table(
@@ -196,6 +203,20 @@ def _table(
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise wrong(file, lines, name, key, f"{key} is {value!r}; it must be {said}.")
     return content
+
+
+def _requirements(file: Path, lines: TomlLines, plan: dict[str, Any]) -> tuple[Requirement, ...]:
+    """The requirements of [require]."""
+    if "require" not in plan:
+        return ()
+    given = _table(file, lines, plan, "require", REQUIRE)
+    if not given.get("rules"):
+        message = '[require] needs rules, a list of requirements such as ["true_hit(5000) <= 0.2"].'
+        raise wrong(file, lines, "require", "rules", message)
+    try:
+        return requirements(given["rules"])
+    except InputError as mistake:
+        raise wrong(file, lines, "require", "rules", str(mistake)) from None
 
 
 def _techniques(

@@ -59,7 +59,7 @@ def test_the_key_that_tells_most_is_named_and_tried() -> None:
     known_sex = eq.assess(people(), eq.Unprotected(), known=["sex"], eps=[0])
     without = known_sex.records["true_hit_0"].mean()
     assert f"Without age, true_hit(0) is {without:.4g}, which meets the limit." in help_told
-    assert "pay itself also helps: release it rounded" in help_told
+    assert "pay itself can also help: release it rounded" in help_told
     assert f"{facts['contributions'][0]['bits']:.4g} of the" in help_told
 
 

@@ -83,7 +83,7 @@ def help_sentence(result: Assessment, missed: Outcome) -> str:
     detail = "" if requirement.figure in OF_THE_FILE else _less_detail(result, requirement)
     from_key = _largest_key(result, requirement)
     if from_key and detail:
-        return f"{from_key} Less detail in {result.people.confidential} itself also helps: {detail}."
+        return f"{from_key} Less detail in {result.people.confidential} itself can also help: {detail}."
     if from_key:
         return from_key
     return f"What would help most is less detail in {result.people.confidential}: {detail}." if detail else ""

@@ -32,6 +32,7 @@ LAYERS = (
     ("information_loss",),
     ("assessment",),
     ("study",),
+    ("decide",),
     ("report",),
     ("cli", "app"),
 )

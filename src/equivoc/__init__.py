@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment, assess
     from equivoc.assessment.budget import Budget, budget
     from equivoc.data.microdata import Microdata, read
+    from equivoc.decide.protection.protect import Protected, protect
+    from equivoc.decide.protection.verify import Verification, verify
     from equivoc.information_loss.utility import utility
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.curves import Curves, curves
@@ -73,6 +75,10 @@ _HOMES = {
     "Budget": "equivoc.assessment.budget",
     "budget": "equivoc.assessment.budget",
     "Study": "equivoc.study.study",
+    "Protected": "equivoc.decide.protection.protect",
+    "protect": "equivoc.decide.protection.protect",
+    "Verification": "equivoc.decide.protection.verify",
+    "verify": "equivoc.decide.protection.verify",
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
     "measures": "equivoc.models.measures",
@@ -98,6 +104,7 @@ __all__ = [
     "NoisyTable",
     "Number",
     "Ordered",
+    "Protected",
     "QueryRestriction",
     "ReleasedFile",
     "Rounding",
@@ -109,6 +116,7 @@ __all__ = [
     "TopBottomCoding",
     "Tree",
     "Unprotected",
+    "Verification",
     "Window",
     "__version__",
     "assess",
@@ -120,8 +128,10 @@ __all__ = [
     "load_study",
     "measures",
     "models",
+    "protect",
     "read",
     "utility",
+    "verify",
 ]
 
 

@@ -24,10 +24,10 @@ def spread_over_seeds(result: Assessment) -> dict[str, Any] | None:
         return None
     first = result.seed or 0
     seeds = list(range(first, first + result.replicates)) if technique.random else [first]
-    rows = [_figures(result)]
+    rows = [mean_figures(result)]
     for seed in seeds[1:]:
         release = technique.release(result.people, seed)
-        rows.append(_figures(replace(result, release=release, seed=seed, replicates=1, control=None)))
+        rows.append(mean_figures(replace(result, release=release, seed=seed, replicates=1, control=None)))
     return {
         "random": technique.random,
         "seeds": seeds,
@@ -37,7 +37,8 @@ def spread_over_seeds(result: Assessment) -> dict[str, Any] | None:
     }
 
 
-def _figures(result: Assessment) -> dict[str, Any]:
+def mean_figures(result: Assessment) -> dict[str, Any]:
+    """The figures in `FIGURES`, averaged over people where each person has one, and the intruder they are for."""
     eps, means, overall = result.hit_eps, result.means, result.truth.overall
     return {
         "intruder": result.intruder,

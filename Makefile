@@ -1,11 +1,12 @@
 # `make demo`: set up, then assess the shipped examples. `make test`: all checks, with the same examples in every run.
+# `make docs`: the documentation as a site in site/.
 # `make fuzz`: the property tests on new random examples, EXAMPLES times as many.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXAMPLES ?= 10
 
-.PHONY: setup demo test fuzz lint types bench clean
+.PHONY: setup demo test fuzz lint types docs bench clean
 
 setup: $(VENV)/.ready
 
@@ -37,8 +38,13 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
+# Material prints a notice about MkDocs 2 unless this is set.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "site/index.html"
+
 bench: setup
 	$(BIN)/python benchmarks/measure.py
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) out site

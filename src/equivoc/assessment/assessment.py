@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,11 @@ from equivoc.assessment.contributions import contributions, mean_entropies
 from equivoc.assessment.control_group import control_figures
 from equivoc.assessment.intruder_table import intruder_rows
 from equivoc.assessment.mean_curve import MeanCurve, SurpriseCurve, mean_entropies_at, surprise_curve
-from equivoc.assessment.replicates import spread_over_seeds
+from equivoc.assessment.replicates import drawn_figures, spread_over_seeds
 from equivoc.assessment.report_methods import Reported
-from equivoc.assessment.requirements.requirement import Requirement
+from equivoc.assessment.requirements.judging import check_at_used_tolerances, judged, tolerances_with
+from equivoc.assessment.requirements.outcome import Outcome
+from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.assessment.spread import spread
 from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
 from equivoc.assessment.truth import of_records, true_hits
@@ -266,9 +268,26 @@ class Assessment(Reported):
             facts["contributions"] = self.contributions
         if self.spread is not None:
             facts["spread"] = self.spread
+        if self.require:
+            facts["requirements"] = [each.facts for each in self.requirements]
         if self.control is not None:
             facts["control"] = control_figures(self, self.control)
         return facts
+
+    @cached_property
+    def requirements(self) -> tuple[Outcome, ...]:
+        """The outcome of each requirement: met or not, and by how much; over ``replicates`` if there are several."""
+        return judged(self)
+
+    @property
+    def meets(self) -> bool:
+        """True if every requirement is met; also without requirements."""
+        return all(each.meets for each in self.requirements)
+
+    @cached_property
+    def drawn_figures(self) -> list[dict[str, Any]]:
+        """The figures of each of the ``replicates`` releases."""
+        return drawn_figures(self)
 
     @cached_property
     def spread(self) -> dict[str, Any] | None:
@@ -373,6 +392,7 @@ def assess(
     control: Any = None,
     tolerance: float | None = None,
     replicates: int = 1,
+    require: Iterable[str | Requirement] | None = None,
 ) -> Any:
     """Measure the disclosure risk of a technique, or of an existing release, for ``people``.
 
@@ -391,6 +411,10 @@ def assess(
     seeds ``seed``, ``seed + 1``, …, show how much the figures depend on the draw (``summary["spread"]``); all other
     figures are those of the first.
 
+    ``require`` are requirements such as "true_hit(5000) <= 0.2" or "h0@worst >= 1": ``result.requirements`` says which
+    are met and by how much, ``result.meets`` whether all are. Tolerances that they name are added to ``eps``. With
+    ``replicates``, a requirement must be met at the riskier end of the 95 % interval of the mean.
+
     People with several confidential attributes get `SeveralAssessments`: ``attributes`` has one Assessment for each,
     ``together`` the figures of all combined. ``eps`` and ``prior`` may then be mappings by attribute.
 
@@ -402,6 +426,7 @@ def assess(
     [57.0, 3.0]
     """
     check_people("people", people)
+    required = requirements(require)
     if people.several:
         from equivoc.assessment.several import assess_several
 
@@ -416,6 +441,7 @@ def assess(
             control=control,
             tolerance=tolerance,
             replicates=replicates,
+            require=required,
         )
     names = people.known_keys(known)
     if tolerance is not None:
@@ -439,9 +465,9 @@ def assess(
         raise InputError(f"technique is {technique!r}; give a technique such as Sampling(0.1), or a release.")
     if others is not None:
         release.check_links_others()
-    at = tuple(dict.fromkeys(asked.tolist()))
+    at = tolerances_with(required, asked.tolist())
     drawn_by = technique if isinstance(technique, Technique) else None
-    return Assessment(
+    result = Assessment(
         people,
         release,
         notation,
@@ -454,7 +480,10 @@ def assess(
         intruder,
         replicates,
         drawn_by,
+        required,
     )
+    check_at_used_tolerances(result)
+    return result
 
 
 def _domain(attribute: Attribute) -> dict[str, Any]:

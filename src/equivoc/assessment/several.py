@@ -14,6 +14,7 @@ from equivoc.arguments import checked_whole_number
 from equivoc.assessment.assessment import Assessment, assess
 from equivoc.assessment.class_figures import class_figures
 from equivoc.assessment.report_methods import ReportedSeveral
+from equivoc.assessment.requirements.outcome import Outcome
 from equivoc.assessment.surprise import truth_beside_belief
 from equivoc.assessment.truth import of_records
 from equivoc.data.microdata import Microdata
@@ -55,6 +56,16 @@ class SeveralAssessments(ReportedSeveral):
         """The tolerance at which each attribute counts as disclosed: the first requested one above 0, else 0."""
         return {name: result.hit_eps for name, result in self.attributes.items()}
 
+    @property
+    def requirements(self) -> tuple[Outcome, ...]:
+        """The outcome of each requirement for each attribute."""
+        return tuple(each for result in self.attributes.values() for each in result.requirements)
+
+    @property
+    def meets(self) -> bool:
+        """True if every requirement is met for every attribute; also without requirements."""
+        return all(each.meets for each in self.requirements)
+
     @cached_property
     def together(self) -> dict[str, float | None]:
         """All attributes combined: each combination of values is one category.
@@ -93,13 +104,16 @@ class SeveralAssessments(ReportedSeveral):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """Each attribute's summary by name, and the figures of all combined."""
-        return {
+        facts = {
             "technique": self.technique,
             "known": list(self.known),
             "records": len(self.people),
             "attributes": {name: result.summary for name, result in self.attributes.items()},
             "together": {**self.together, "eps": self.eps, "why_not": self.why_not},
         }
+        if self.requirements:
+            facts["requirements"] = [each.facts for each in self.requirements]
+        return facts
 
     @cached_property
     def records(self) -> Any:

@@ -146,7 +146,7 @@ def _print(done: Protected) -> None:
     for attribute, both in facts["figures"].items():
         made, read = both["release"], both["file"]
         eps = f"({figure(made['eps'])})"
-        rows = [("intruder", made["intruder"], read["intruder"])]
+        rows: list[tuple[str, ...]] = [("intruder", made["intruder"], read["intruder"])]
         for name in FIGURES:
             values = ["–" if each[name] is None else figure(each[name]) for each in (made, read)]
             rows.append((name + (eps if name in ("hit", "true_hit") else ""), *values))

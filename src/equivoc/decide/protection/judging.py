@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from equivoc.assessment.assessment import Assessment, assess
-from equivoc.assessment.replicates import mean_figures
 from equivoc.assessment.requirements.figures import figure_value, used_eps, why_not
 from equivoc.assessment.requirements.outcome import Outcome, outcome
 from equivoc.assessment.requirements.requirement import Requirement
@@ -36,6 +35,7 @@ class Setting:
                 eps=self.eps[name],
                 prior=self.prior,
                 intruder=self.intruder,
+                require=self.require,
             )
             for name, release in releases.items()
         }
@@ -85,7 +85,7 @@ def _judged(name: str, made: Assessment, read: Assessment, requirement: Requirem
 
 def release_figures(result: Assessment) -> dict[str, Any]:
     """The figures of a release as a certificate holds them, and the intruder and tolerance that they are for."""
-    found = mean_figures(result) | {"k": result.released_anonymity.k}
+    found = result.drawn_figures[0] | {"k": result.released_anonymity.k}
     return {
         "intruder": result.intruder,
         "eps": result.hit_eps,

@@ -1,0 +1,158 @@
+"""`make docs`: the site builds without warnings, loads nothing from outside, and documents every public name."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import equivoc as eq
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(
+    not (importlib.util.find_spec("mkdocs") and importlib.util.find_spec("mkdocstrings")),
+    reason="mkdocs-material or mkdocstrings-python is not installed (make setup)",
+)
+
+
+class Page(HTMLParser):
+    """What a page links to, what it loads, and the places that can be linked to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.places.add(given.get("id", ""))
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and given.get("rel") not in {"prev", "next", "canonical"}:
+            self.loads.append(given.get("href", ""))
+        elif "src" in given:
+            self.loads.append(given["src"])
+
+
+def outside(address: str) -> bool:
+    return bool(urlsplit(address).netloc)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built by the command of `make docs`."""
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+def test_every_page_of_the_documentation_is_in_the_site(site: Path) -> None:
+    for page in (ROOT / "docs").glob("*.md"):
+        assert (site / f"{page.stem}.html").exists(), page.name
+
+
+def test_nothing_is_loaded_from_outside(site: Path, pages: dict[Path, Page]) -> None:
+    for path, page in pages.items():
+        assert page.loads, path.name
+        assert not [address for address in page.loads if outside(address)], path.name
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", text), sheet.name
+
+
+def test_internal_links_lead_somewhere(site: Path, pages: dict[Path, Page]) -> None:
+    for path, page in pages.items():
+        if path.name == "404.html":  # its addresses are those of a server
+            continue
+        for address in [*page.links, *page.loads]:
+            if outside(address) or not address:
+                continue
+            parts = urlsplit(address)
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.exists(), f"{path.name}: {address}"
+            if parts.fragment and target in pages:
+                assert unquote(parts.fragment) in pages[target].places, f"{path.name}: {address}"
+
+
+def public_names() -> Iterator[tuple[str, object]]:
+    for name in eq.__all__:
+        yield f"equivoc.{name}", getattr(eq, name)
+    for package in (eq.models, eq.datasets):
+        for name in package.__all__:
+            yield f"{package.__name__}.{name}", getattr(package, name)
+
+
+def text_of(page: Path) -> str:
+    without_tags = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
+    return "".join(without_tags.split())
+
+
+def test_every_public_name_has_an_entry_with_its_docstring(site: Path, pages: dict[Path, Page]) -> None:
+    texts = {path: text_of(path) for path in (site / "reference").glob("*.html")}
+    for name, found in public_names():
+        homes = [path for path in texts if name in pages[path].places]
+        assert len(homes) == 1, f"{name} has {len(homes)} entries"
+        words = re.findall(r"[A-Za-z]{3,}", (inspect.getdoc(found) or "").split("\n")[0])[:3]
+        if not isinstance(found, str):
+            assert words, f"{name} has no docstring"
+            assert all(word in texts[homes[0]] for word in words), name
+
+
+def test_signatures_show_arguments_only(site: Path) -> None:
+    for page in (site / "reference").glob("*.html"):
+        assert "ClassVar" not in text_of(page)
+
+
+def test_examples_in_docstrings_are_code(site: Path) -> None:
+    text = (site / "reference" / "techniques.html").read_text(encoding="utf-8")
+    assert "<blockquote>" not in text
+    assert text.count("highlight") > 10
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no browser: chromium is not installed (apt install chromium)")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_search_works_from_the_disk_without_network(site: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
+    asked: list[str] = []
+    complaints: list[str] = []
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+        )
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto((site / "glossary.html").as_uri())
+        page.click("input[name=query]")
+        page.keyboard.type("swapping")
+        page.wait_for_selector(".md-search-result__item")
+        browser.close()
+    assert any("search_index" in address for address in asked)
+    assert not [address for address in asked if address.startswith(("http:", "https:", "//"))]
+    assert not complaints

@@ -155,7 +155,7 @@ def protect(
                     "columns": table.column_names,
                     "kept": list(kept),
                     "order": "original" if order is None else "random",
-                    "escaped": escape,
+                    "escaped": escape and file_format(path) == "csv",
                 },
                 "figures": {
                     name: {"release": release_figures(own[name]), "file": release_figures(read[name])}
@@ -193,12 +193,16 @@ def _checked_seed(technique: Technique, seed: object) -> int | None:
 def _read_again(people: Microdata, technique: Technique, file: Path, *, escape: bool) -> dict[str, Release]:
     """The releases that the written file holds."""
     try:
-        return read_back(people, technique, read_table(file, escaped=escape))
+        return read_back(people, technique, read_table(file, escaped=escape and file_format(file) == "csv"))
     except InputError as mistake:
         raise InputError(
-            f"the protected file cannot be read as it was made, so nothing is written: {mistake}; Parquet keeps values "
-            "that CSV does not."
+            f"the protected file cannot be read as it was made: {_clause(mistake)}. Nothing is written. Parquet keeps "
+            "values that CSV does not."
         ) from None
+
+
+def _clause(mistake: InputError) -> str:
+    return str(mistake).rstrip(".")
 
 
 def _technique_facts(technique: Technique) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from equivoc.csv_output import unescaped, write_csv
 from equivoc.data.microdata import Microdata
@@ -89,11 +89,14 @@ def write_table(table: pa.Table, path: Path, *, escape: bool) -> None:
 
         pq.write_table(table, path)
         return
-    write_csv(_for_csv(table), path, escape=escape, private=True)
+    frame = _for_csv(table)
+    if escape:
+        _check_unescaped(frame)
+    write_csv(frame, path, escape=escape, private=True)
 
 
-def _for_csv(table: pa.Table) -> object:
-    """A pandas frame in which whole numbers and Booleans stay such if some are missing, and times are full texts."""
+def _for_csv(table: pa.Table) -> Any:
+    """A pandas frame in which whole numbers stay such if some are missing, and times are full texts."""
     import pandas as pd
     import pyarrow as pa
 
@@ -101,13 +104,32 @@ def _for_csv(table: pa.Table) -> object:
         column = table.column(at)
         if pa.types.is_dictionary(field.type):
             column = column.cast(field.type.value_type)
-        if pa.types.is_temporal(column.type) or pa.types.is_decimal(column.type):
+        if _as_text(column.type):
             column = column.cast(pa.string())
         elif pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type):
             column = column.cast(pa.int64())
         table = table.set_column(at, field.name, column)
-    nullable = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
     return table.to_pandas(types_mapper=nullable.get)
+
+
+def _as_text(kind: pa.DataType) -> bool:
+    """True for types whose text is that of Arrow, which the reader of released files compares with."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
+
+
+def _check_unescaped(frame: Any) -> None:
+    """InputError if a text looks as if it had been escaped already: it could not be told from one that was."""
+    for name in frame.columns:
+        texts = [name, *frame[name].unique()]
+        strange = next((text for text in texts if unescaped(text) is not text), None)
+        if strange is not None:
+            raise InputError(
+                f"{name!r} holds the text {strange!r}, which looks like an escaped formula; write Parquet, or do not "
+                "escape formulas (escape=False in Python, --no-escape in a command)."
+            )
 
 
 def read_table(path: Path, *, escaped: bool) -> pa.Table:
@@ -116,11 +138,17 @@ def read_table(path: Path, *, escaped: bool) -> pa.Table:
 
     table = open_table(path)
     names = list(table.names)
-    found = pa.Table.from_batches(list(table.batches(names)))
-    if not (escaped and FORMATS.get(path.suffix.lower()) == "csv"):
+    pieces = list(table.batches(names))
+    if not pieces:
+        raise InputError(f"{path} has no records, only column names")
+    found = pa.Table.from_batches(pieces)
+    if not escaped:
         return found
     columns = []
     for name in names:
+        if not pa.types.is_string(found.schema.field(name).type):
+            columns.append(found.column(name))
+            continue
         coded = found.column(name).combine_chunks().dictionary_encode()
         plain = pa.array([unescaped(text) for text in coded.dictionary.to_pylist()], coded.dictionary.type)
         columns.append(plain.take(coded.indices))

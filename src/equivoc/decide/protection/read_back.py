@@ -13,7 +13,7 @@ from equivoc.data.reading.records import held_columns
 from equivoc.data.reading.tables import open_table
 from equivoc.data.roles import checked_roles
 from equivoc.errors import InputError
-from equivoc.intruder.files.stated_mechanism import StatedMechanism
+from equivoc.intruder.files.stated_mechanism import NeverShownError, StatedMechanism
 from equivoc.intruder.linked_release import LinkedRelease
 from equivoc.intruder.release import Release
 from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
@@ -31,7 +31,10 @@ Ints = NDArray[np.int64]
 
 def read_back(people: Microdata, technique: Technique, table: pa.Table) -> dict[str, Release]:
     """The release of each confidential attribute; InputError if the technique cannot have made the file."""
-    return {name: _release(people.of(name), technique, table) for name in people.attributes}
+    try:
+        return {name: _release(people.of(name), technique, table) for name in people.attributes}
+    except NeverShownError as mistake:
+        raise InputError(mistake.fact) from None
 
 
 def _release(people: Microdata, technique: Technique, table: pa.Table) -> Release:

@@ -138,7 +138,9 @@ def _checks(
         read = setting.assessed(read_back(people, technique, table))
         wrong += _figures(facts, read, "file")
     except InputError as mistake:
-        wrong.append(f"The file does not fit {technique.notation} and these people: {mistake}.")
+        wrong.append(
+            f"The file does not fit {technique.notation} and these people: {str(mistake).rstrip('.')}."
+        )
     if wrong and intact and same and as_many:
         wrong.append(
             "The certificate and the file are as they were written, so these are probably other people."
@@ -247,7 +249,7 @@ def _release(
         made = make_release(people, technique, ANY_SEED if used is None else used)
         different = _differing_rows(facts, people, path, made, used)
     except InputError as mistake:
-        yield Check("release", False, f"The release cannot be made again: {mistake}.")
+        yield Check("release", False, f"The release cannot be made again: {str(mistake).rstrip('.')}.")
         return
     yield _check(
         "release",

@@ -38,9 +38,9 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-# Material prints a notice about MkDocs 2 unless this is set.
+# Material prints a notice about MkDocs 2 unless this is set. No --quiet: it would hide warnings from --strict.
 docs: setup
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html"
 
 bench: setup

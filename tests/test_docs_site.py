@@ -51,20 +51,46 @@ def outside(address: str) -> bool:
     return bool(urlsplit(address).netloc)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built by the command of `make docs`."""
-    folder = tmp_path_factory.mktemp("docs") / "site"
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT,
+def build(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command of `make docs`."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=root,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"},
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    done = build(ROOT, folder)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+def test_the_command_is_that_of_the_makefile() -> None:
+    assert "$(BIN)/python -m mkdocs build --strict\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[a page](nowhere.md)", "[a place](index.md#nowhere)", "::: equivoc.nowhere"],
+    ids=["page", "place", "name"],
+)
+def test_a_wrong_link_or_name_is_an_error(text: str, tmp_path: Path) -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    (tmp_path / "mkdocs.yml").write_text(settings[: settings.index("nav:")], encoding="utf-8")
+    for folder in ("making", "assets"):
+        shutil.copytree(ROOT / "docs" / folder, tmp_path / "docs" / folder)
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    (tmp_path / "docs" / "making" / "reference_pages.py").write_text("", encoding="utf-8")
+    for end, expected in (("", 0), (text, 1)):
+        (tmp_path / "docs" / "index.md").write_text(f"# A page\n\n{end}\n", encoding="utf-8")
+        done = build(tmp_path, tmp_path / "site")
+        assert done.returncode == expected, done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -72,6 +72,14 @@ PER_OPTION: dict[str, dict[str, str]] = {
         "empty": "", "no-name": "mild,severe", "no-levels": "pay=", "twice": "pay=10,10", "lacks-a-value": "pay=10,20",
         "not-confidential": "age=1,2", "escape": "pay=\x1b[2J",
     },
+    "--require": {
+        "empty": "", "text": "x", "no-sign": "h0 2", "one-sign": "h0 > 2", "no-limit": "h0 >=", "no-figure": ">= 2",
+        "unknown": "entropy >= 2", "by-case": "H0 >= 2", "nan": "h0 >= nan", "infinite": "h0 >= inf",
+        "beyond-double": "h0 >= 1e400", "5000-digits": f"h0 >= {LONG}", "eps-minus": "hit(-1) <= 0.2",
+        "eps-nan": "hit(nan) <= 0.2", "eps-open": "hit(5 <= 0.2", "eps-of-k": "k(5) >= 2", "median": "h0@median >= 1",
+        "two": "h0 >= 2, k >= 3", "percent": "hit(5) <= 20%", "above-1": "hit(5) <= 20", "below-0": "hit(5) <= -0.1",
+        "escape": "\x1b[2J", "newline": "h0\n>= x", "not-utf-8": "h0 >= \udce9", "long": "x" * 100_000,
+    },
     "--categories": {"empty": "", "unknown": "zip", "not-confidential": "age", "comma": ","},
 }  # fmt: skip
 DOUBTFUL: dict[str, dict[str, str]] = {
@@ -97,9 +105,9 @@ DOUBTFUL: dict[str, dict[str, str]] = {
     "--date": {"no-date": "soon", "empty": "", "not-utf-8": "\udce9"},
 }
 OF_COMMAND = {
-    "assess": {"--eps", "--format", "--tolerance", "--replicates"},
+    "assess": {"--eps", "--format", "--tolerance", "--replicates", "--require"},
     "measures": {"--fraction"},
-    "report": {"--eps", "--unit", "--title", "--date", "--tolerance", "--replicates"},
+    "report": {"--eps", "--unit", "--title", "--date", "--tolerance", "--replicates", "--require"},
 }
 SHARED = {
     "--confidential",

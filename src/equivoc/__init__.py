@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment, assess
     from equivoc.assessment.budget import Budget, budget
     from equivoc.data.microdata import Microdata, read
+    from equivoc.decide.choice.choose import Choice, choose
+    from equivoc.decide.choice.choose_among import ChoiceAmong, choose_among
+    from equivoc.decide.comparison.compare import compare
+    from equivoc.decide.comparison.comparison import Comparison
     from equivoc.decide.protection.protect import Protected, protect
     from equivoc.decide.protection.verify import Verification, verify
     from equivoc.information_loss.utility import utility
@@ -72,6 +76,10 @@ _HOMES = {
     "Tree": "equivoc.attributes.kinds",
     "Assessment": "equivoc.assessment.assessment",
     "assess": "equivoc.assessment.assessment",
+    "Choice": "equivoc.decide.choice.choose",
+    "ChoiceAmong": "equivoc.decide.choice.choose_among",
+    "choose": "equivoc.decide.choice.choose",
+    "choose_among": "equivoc.decide.choice.choose_among",
     "Budget": "equivoc.assessment.budget",
     "budget": "equivoc.assessment.budget",
     "Study": "equivoc.study.study",
@@ -82,6 +90,8 @@ _HOMES = {
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
     "measures": "equivoc.models.measures",
+    "Comparison": "equivoc.decide.comparison.comparison",
+    "compare": "equivoc.decide.comparison.compare",
     "utility": "equivoc.information_loss.utility",
 }
 
@@ -93,6 +103,9 @@ __all__ = [
     "Assessment",
     "Budget",
     "Categories",
+    "Choice",
+    "ChoiceAmong",
+    "Comparison",
     "Curve",
     "Curves",
     "Generalisation",
@@ -121,6 +134,9 @@ __all__ = [
     "__version__",
     "assess",
     "budget",
+    "choose",
+    "choose_among",
+    "compare",
     "curve",
     "curves",
     "datasets",

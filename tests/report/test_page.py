@@ -85,7 +85,10 @@ def test_the_page_says_the_sentence_and_has_every_part(page: str, result: eq.Ass
     words = " ".join(seen.text.split())
     assert facts["sentences"]["shown"] in words
     assert facts["verdict"]["headline"] in words
-    assert all(each["meaning"] in words for each in (*facts["methods"], *facts["measures"]))
+    assert all(
+        each["meaning"] in words
+        for each in (*facts["methods"], *facts["measures"], *facts["utility"]["rows"])
+    )
     parts = {a.get("id") for tag, a in seen.elements if tag == "section"}
     assert parts >= {
         "data",
@@ -96,6 +99,7 @@ def test_the_page_says_the_sentence_and_has_every_part(page: str, result: eq.Ass
         "people",
         "riskiest",
         "contributions",
+        "utility",
         "measures",
         "methods",
     }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.techniques.notation import TECHNIQUES
@@ -151,3 +154,27 @@ def test_categories_and_one_value_have_no_range_of_values() -> None:
 def test_too_many_values_are_refused() -> None:
     with pytest.raises(eq.InputError, match="larger step"):
         setting().values(0, 1, 1e-9)
+
+
+@given(
+    low=st.floats(-1e6, 1e6) | st.integers(-100, 100) | st.floats(allow_nan=False, allow_infinity=False),
+    apart=st.floats(0, 1e6) | st.integers(0, 500) | st.floats(0, 1e-300),
+    step=st.none() | st.floats(1e-3, 100),
+    ratio=st.booleans(),
+    whole=st.booleans(),
+)
+@example(low=1.0, apart=2.3e-16, step=None, ratio=False, whole=False)
+@example(low=0.0, apart=5e-324, step=None, ratio=False, whole=False)
+@example(low=1e-300, apart=1e300, step=None, ratio=True, whole=False)
+@example(low=-1.5e308, apart=1.6e308, step=None, ratio=False, whole=False)
+def test_values_ascend_from_low_to_high(
+    low: float, apart: float, step: float | None, ratio: bool, whole: bool
+) -> None:
+    told, values = "", (low, low + apart)
+    try:
+        values = setting(ratio=ratio, whole=whole).values(low, low + apart, step)
+    except eq.InputError as mistake:
+        told = str(mistake)
+    assert told == "" or "larger step" in told or "too wide" in told
+    assert (values[0], values[-1]) == (low, low + apart)
+    assert told or all(a < b for a, b in itertools.pairwise(values))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from equivoc.cli.assess import assess
+from equivoc.cli.choose import choose
 from equivoc.cli.curve import curve
 from equivoc.cli.measures import measures
 from equivoc.cli.protect import protect
@@ -46,5 +47,6 @@ app.command()(measures)
 app.command()(report)
 app.command()(study)
 app.command()(reproduce)
+app.command()(choose)
 app.command()(protect)
 app.command()(verify)

@@ -11,6 +11,7 @@ import typer
 from equivoc.charts.drawing import check_drawing, save_chart
 from equivoc.cli.kind_options import attribute_units
 from equivoc.cli.people_options import AssessmentOptions, EscapeOption, with_options
+from equivoc.cli.requirement_options import exit_code_of
 from equivoc.cli.waiting import waiting
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
@@ -43,6 +44,7 @@ def assess(
 
     Example: equivoc assess people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
+    from equivoc.report.requirement_facts import requirement_facts
     from equivoc.report.several_facts import one_or_several_facts
 
     if file_format not in ("csv", "parquet"):
@@ -56,15 +58,18 @@ def assess(
         units = attribute_units(options.unit, result.people.attributes)
         # Computed here, while the terminal shows the elapsed time.
         told = one_or_several_facts(result, units, record_values=record_values) if as_json else result.summary
+        every = result.requirements
+        required = {name: requirement_facts(each, every) for name, each in result.attributes.items()}
         if out is not None:
             check_outputs(written, inputs=options.inputs(), folder=out)
             written = _write(result, out, file_format, escape=escape)
-    if as_json:
-        print(json.dumps(told, indent=2, allow_nan=False))
-        return
-    from equivoc.cli.assess_tables import print_assessments
+    with exit_code_of(meets=result.meets):
+        if as_json:
+            print(json.dumps(told, indent=2, allow_nan=False))
+            return
+        from equivoc.cli.assess_tables import print_assessments
 
-    print_assessments(result, units, record_values=record_values, written=written)
+        print_assessments(result, units, required, record_values=record_values, written=written)
 
 
 def _outputs(folder: Path, file_format: str, attributes: list[str]) -> list[Path]:

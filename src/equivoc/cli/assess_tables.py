@@ -27,16 +27,20 @@ RISKIEST = 8
 def print_assessments(
     result: Assessment | SeveralAssessments,
     units: Mapping[str, str],
+    required: Mapping[str, dict[str, Any] | None],
     *,
     record_values: bool,
     written: list[Path],
 ) -> None:
-    """Print the result of each attribute, the figures of all together, and the files that were written."""
+    """Print the result of each attribute, the figures of all together, and the files that were written.
+
+    ``required`` are the `requirement_facts` of each attribute.
+    """
     terminal = Terminal()
     for name, each in result.attributes.items():
         if len(result.attributes) > 1:
             terminal.say(f"── {name} ──")
-        _assessment(terminal, each, unit=units[name], record_values=record_values)
+        _assessment(terminal, each, required[name], unit=units[name], record_values=record_values)
     if isinstance(result, SeveralAssessments):
         _together(terminal, result, units)
     for path in written:
@@ -54,7 +58,14 @@ def _together(terminal: Terminal, result: SeveralAssessments, units: Mapping[str
         terminal.say(f"Some figures of the attributes together are not available: {told['why_not']}")
 
 
-def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_values: bool) -> None:
+def _assessment(
+    terminal: Terminal,
+    result: Assessment,
+    required: dict[str, Any] | None,
+    *,
+    unit: str,
+    record_values: bool,
+) -> None:
     """The figures beside their baselines, the riskiest classes, the keys' contributions, and what they mean."""
     summary = result.summary
     knowing = ", ".join(result.known) or "nothing"
@@ -67,8 +78,11 @@ def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_val
     for note in result.release.notes(result.known):
         terminal.say(note)
     truth = truth_facts(result)
-    told = verdict(truth, summary["records"])
+    told = verdict(truth, summary["records"], required)
     terminal.say(told["headline"])
+    if required is not None:
+        _requirements(terminal, required)
+        terminal.say(told["disclosed"])
     terminal.say(intruder_line(result))
     _figures(terminal, summary, truth, measured_in(result.people.attribute, unit))
     if summary["estimates"]:
@@ -82,6 +96,26 @@ def _assessment(terminal: Terminal, result: Assessment, *, unit: str, record_val
     terminal.say(told["sentence"])
     if result.spread is not None:
         terminal.say(spread_sentence(result.spread))
+
+
+def _requirements(terminal: Terminal, required: dict[str, Any]) -> None:
+    """Each requirement beside its figure, and what would help."""
+    rows = [
+        (
+            row["requirement"],
+            "–" if row["value"] is None else figure(row["value"]),
+            "yes" if row["meets"] else "no",
+            "–" if row["missed_by"] is None else figure(row["missed_by"]),
+        )
+        for row in required["rows"]
+    ]
+    terminal.show("Requirements", ("requirement", "it is", "met", "missed by"), rows)
+    for row in required["rows"]:
+        if row["reason"] or row["releases"] > 1:
+            terminal.say(row["sentence"])
+    for sentence in (required["help"], required["note"]):
+        if sentence:
+            terminal.say(sentence)
 
 
 def _figures(terminal: Terminal, summary: dict[str, Any], truth: dict[str, Any], unit: str) -> None:

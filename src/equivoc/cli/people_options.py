@@ -17,6 +17,7 @@ from equivoc.cli.kind_options import (
     hierarchy_files,
     ordered_levels,
 )
+from equivoc.cli.requirement_options import RequireOption, asked_requirements
 from equivoc.cli.technique_files import technique_files
 from equivoc.cli.words import NOTHING, domain_values, names
 from equivoc.errors import InputError
@@ -241,6 +242,7 @@ class AssessmentOptions(ReleaseOptions):
     ] = None
 
     unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = ""
+    require: RequireOption = None
 
     def inputs(self) -> list[Path]:
         """The files that are read; none of them may be overwritten."""
@@ -252,6 +254,7 @@ class AssessmentOptions(ReleaseOptions):
 
         check_intruder(self.prior, self.intruder)
         chosen = self.chosen()
+        required = asked_requirements(self.require)
         tolerances = asked_tolerances(self.eps, self.attributes())
         people = self.read()
         others = None if self.control is None else self.others(self.control)
@@ -266,6 +269,7 @@ class AssessmentOptions(ReleaseOptions):
             control=others,
             tolerance=self.tolerance,
             replicates=self.replicates,
+            require=required,
         )
         return result
 

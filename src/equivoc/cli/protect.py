@@ -11,6 +11,7 @@ import typer
 
 from equivoc.cli.kind_options import asked_tolerances
 from equivoc.cli.people_options import EscapeOption, PeopleOptions, check_intruder, with_options
+from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
 from equivoc.cli.technique_files import technique_files
 from equivoc.cli.waiting import waiting
 from equivoc.cli.words import names
@@ -65,10 +66,7 @@ def protect(
         bool,
         typer.Option("--keep-order", help="Leave the rows in the original's order; default: a random order."),
     ] = False,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(help="A limit that the file must keep, such as 'true_hit(5000) <= 0.2'. Repeatable."),
-    ] = None,
+    require: RequireOption = None,
     write_anyway: Annotated[
         bool, typer.Option("--write-anyway", help="Write the file even if a requirement is not met.")
     ] = False,
@@ -84,13 +82,12 @@ def protect(
     Example: equivoc protect people.csv --confidential salary --keys age,sex --technique swapping:rate=0.2
     --require "gain <= 0.5" --out protected.csv
     """
-    from equivoc.assessment.requirements.requirement import requirements
     from equivoc.decide.protection.protect import protect as write_protected
     from equivoc.techniques.notation import technique_from
 
     check_intruder(options.prior, options.intruder)
     technique = technique_from(options.technique)
-    required = requirements(require)
+    required = asked_requirements(require)
     kept = [] if keep is None else names("--keep", keep)
     outputs = [out] if certificate is None else [out, certificate]
     check_outputs(outputs, inputs=[*options.inputs(), *technique_files(technique)])
@@ -114,12 +111,11 @@ def protect(
             escape=escape,
             write_anyway=write_anyway,
         )
-    if as_json:
-        print(json.dumps(_facts(done), indent=2, allow_nan=False))
-    else:
-        _print(done)
-    if not done.meets:
-        raise typer.Exit(3)
+    with exit_code_of(meets=done.meets):
+        if as_json:
+            print(json.dumps(_facts(done), indent=2, allow_nan=False))
+        else:
+            _print(done)
 
 
 def _facts(done: Protected) -> dict[str, Any]:

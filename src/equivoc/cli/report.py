@@ -12,6 +12,7 @@ import typer
 from equivoc.charts.drawing import check_drawing
 from equivoc.cli.kind_options import attribute_units
 from equivoc.cli.people_options import AssessmentOptions, with_options
+from equivoc.cli.requirement_options import exit_code_of
 from equivoc.cli.waiting import waiting
 from equivoc.files import check_outputs, one_each, replacing
 
@@ -65,9 +66,13 @@ def report(
     from equivoc.cli.terminal import Terminal
 
     terminal = Terminal()
-    for name, facts in by_attribute.items():
-        terminal.say(
-            facts["verdict"]["headline"] if len(pages) == 1 else f"{name}: {facts['verdict']['headline']}"
-        )
-        terminal.say(facts["sentences"]["shown"])
-        terminal.say(f"The report is in {pages[name]}.")
+    with exit_code_of(meets=result.meets):
+        for name, facts in by_attribute.items():
+            headline = facts["verdict"]["headline"]
+            terminal.say(headline if len(pages) == 1 else f"{name}: {headline}")
+            required = facts["requirements"]
+            for sentence in () if required is None else (required["help"], required["note"]):
+                if sentence:
+                    terminal.say(sentence)
+            terminal.say(facts["sentences"]["shown"])
+            terminal.say(f"The report is in {pages[name]}.")

@@ -19,6 +19,10 @@ class Terminal(Console):
     def __init__(self) -> None:
         super().__init__(highlight=False, markup=False, emoji=False)
 
+    def on_broken_pipe(self) -> None:
+        """The reader closed the output: let the command decide; Rich would end the process with exit code 1."""
+        raise BrokenPipeError
+
     def render_str(self, text: str, **options: Any) -> Text:
         """Called by Rich for every text, including those in tables."""
         options |= {"markup": False, "emoji": False}

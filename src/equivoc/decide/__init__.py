@@ -1,1 +1,1 @@
-"""What to do with the figures: compare techniques, choose one, write the protected file."""
+"""Decisions between releases: comparison, choice, protection."""

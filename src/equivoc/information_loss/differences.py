@@ -1,4 +1,4 @@
-"""How far the released table's distributions, averages and associations lie from the original's."""
+"""How far the released table's distributions, averages and associations are from the original's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.information_loss.classing import classing
 from equivoc.information_loss.loss import Loss
-from equivoc.information_loss.shown_table import ShownColumn, ShownTable, numeric_names
+from equivoc.information_loss.shown_table import ShownTable
 from equivoc.number_format import figure, probability
 
 Floats = NDArray[np.float64]
-BINS = 10
-QUARTILES = (0.25, 0.5, 0.75)
+CLASSES = 10
+"""Of each column of a two-way table, at most."""
+QUARTILES = np.array([0.25, 0.5, 0.75])
+DEVIATIONS = "standard deviations of the original"
+SHARE = "share of the records"
 
 
 def distribution_losses(original: ShownTable, released: ShownTable) -> Iterator[Loss]:
@@ -22,117 +26,109 @@ def distribution_losses(original: ShownTable, released: ShownTable) -> Iterator[
     from scipy.stats import wasserstein_distance
 
     for name, column in original.columns.items():
-        own, there = column.weighted(original.weights), released[name].weighted(released.weights)
+        own, there = column.distribution(original.weights), released[name].distribution(released.weights)
         if column.numeric:
-            sd = spread(column, original.weights)
-            found = float(wasserstein_distance(own[0], there[0], own[1], there[1])) / sd
-            yield Loss(
-                "distribution",
-                name,
-                found,
-                f"values of {name} must move by {figure(found)} of its standard deviation on average to make the two "
-                "distributions equal",
+            found = float(wasserstein_distance(own[0], there[0], own[1], there[1])) / deviation(
+                original, name
             )
-            continue
-        found = _total_variation(*own, *there)
-        yield Loss(
-            "distribution",
-            name,
-            found,
-            f"a share of {probability(found)} of the records would need another {name} to make the two distributions "
-            "equal",
-        )
+            meaning = (
+                f"the values of {name} must move by {figure(found)} standard deviations on average to turn the "
+                "released distribution into the original one"
+            )
+            yield Loss("distribution", name, found, meaning, DEVIATIONS)
+        else:
+            found = _total_variation(*own, *there)
+            meaning = (
+                f"a share of {probability(found)} of the records must get another {name} to turn the released "
+                "distribution into the original one"
+            )
+            yield Loss("distribution", name, found, meaning, SHARE)
 
 
 def average_losses(original: ShownTable, released: ShownTable) -> Iterator[Loss]:
-    """Per number attribute: the largest difference of mean and quartiles, in standard deviations."""
-    for name in numeric_names(original):
-        column, there = original[name], released[name]
-        own, shown = (_averages(*c.weighted(t.weights)) for c, t in ((column, original), (there, released)))
-        found = float(np.abs(own - shown).max()) / spread(column, original.weights)
-        yield Loss(
-            "averages",
-            name,
-            found,
-            f"the mean or a quartile of {name} is off by {figure(found)} of its standard deviation",
-        )
+    """Per attribute that holds numbers: the largest difference of mean and quartiles, in standard deviations."""
+    for name in original.numeric_names:
+        own, there = (_averages(*table[name].distribution(table.weights)) for table in (original, released))
+        found = float(np.abs(own - there).max()) / deviation(original, name)
+        meaning = f"the mean or a quartile of {name} is off by {figure(found)} standard deviations"
+        yield Loss("averages", name, found, meaning, DEVIATIONS)
 
 
 def association_losses(original: ShownTable, released: ShownTable) -> Iterator[Loss]:
     """The mean absolute difference of correlations, and the mean total variation distance of two-way tables."""
-    names = numeric_names(original)
+    names = original.numeric_names
     if len(names) > 1:
         own, there = (_correlations(table, names) for table in (original, released))
         found = float(np.abs(own - there)[np.triu_indices(len(names), 1)].mean())
-        yield Loss(
-            "correlations",
-            "",
-            found,
-            f"correlations of two number columns are off by {figure(found)} on average",
+        meaning = f"the correlation of two columns of numbers is off by {figure(found)} on average"
+        yield Loss("correlations", "", found, meaning, "difference of correlations, 0 to 2")
+    if len(original.columns) > 1:
+        found = _two_way_difference(original, released)
+        meaning = (
+            f"a share of {probability(found)} of the records must change cells to turn the released table of two "
+            f"columns into the original one, on average over all pairs of columns (at most {CLASSES} classes each)"
         )
-    edges = {name: _edges(column, original.weights) for name, column in original.columns.items()}
-    own_bins, shown_bins = (
-        {name: table[name].binned(edges[name]) for name in original.columns} for table in (original, released)
-    )
-    distances = []
-    for one, other in combinations(original.columns, 2):
-        pair = [
-            (bins[one] * table.weights[:, None]).T @ bins[other] / table.weights.sum()
-            for bins, table in ((own_bins, original), (shown_bins, released))
-        ]
-        distances.append(0.5 * float(np.abs(pair[0] - pair[1]).sum()))
-    if distances:
-        found = float(np.mean(distances))
-        yield Loss(
-            "two_way_tables",
-            "",
-            found,
-            f"a share of {probability(found)} of the records would need another cell to make the tables of two columns "
-            f"equal, on average over the pairs (numbers in {BINS} classes)",
-        )
+        yield Loss("two_way_tables", "", found, meaning, SHARE)
 
 
-def spread(column: ShownColumn, weights: Floats) -> float:
-    """The standard deviation of the original; 1 if all its values are equal."""
-    at, share = column.weighted(weights)
-    mean = np.average(at, weights=share)
-    found = float(np.sqrt(np.average((at - mean) ** 2, weights=share)))
+def deviation(original: ShownTable, name: str) -> float:
+    """The original's standard deviation; 1 if all its values are equal."""
+    at, share = original[name].distribution(original.weights)
+    found = float(np.sqrt(share @ (at - share @ at) ** 2))
     return found if found > 0 else 1.0
 
 
 def _total_variation(at: Floats, share: Floats, other_at: Floats, other_share: Floats) -> float:
     places, of = np.unique(np.concatenate([at, other_at]), return_inverse=True)
-    own = np.bincount(of[: len(at)], share / share.sum(), minlength=len(places))
-    there = np.bincount(of[len(at) :], other_share / other_share.sum(), minlength=len(places))
+    own = np.bincount(of[: len(at)], share, minlength=len(places))
+    there = np.bincount(of[len(at) :], other_share, minlength=len(places))
     return 0.5 * float(np.abs(own - there).sum())
 
 
 def _averages(at: Floats, share: Floats) -> Floats:
-    """The mean and the quartiles of weighted numbers."""
+    """The mean and the quartiles; a quartile is the first number at which its share is reached."""
     order = np.argsort(at, kind="stable")
-    reached = np.cumsum(share[order]) / share.sum()
-    quartiles = at[order][np.minimum(np.searchsorted(reached, np.array(QUARTILES) - 1e-12), len(at) - 1)]
-    return np.array([np.average(at, weights=share), *quartiles])
+    reached = np.cumsum(share[order])
+    quartiles = at[order][np.minimum(np.searchsorted(reached, QUARTILES - 1e-9), len(at) - 1)]
+    return np.array([share @ at, *quartiles])
 
 
-def _correlations(table: ShownTable, names: list[str] | tuple[str, ...]) -> Floats:
-    """Correlations of the records' numbers, weighted; 0 with a column whose numbers are all equal."""
-    numbers = np.stack([table[name].means for name in names])
-    share = table.weights / table.weights.sum()
+def _correlations(table: ShownTable, names: list[str]) -> Floats:
+    """The correlations of the records' numbers; 0 with a column whose numbers are all equal."""
+    numbers = np.stack([table[name].points for name in names])
+    total = table.weights.sum()
+    share = (table.weights if total > 0 else np.ones(len(table))) / (total if total > 0 else len(table))
     centred = numbers - (numbers @ share)[:, None]
     covariance = (centred * share) @ centred.T
-    sd = np.sqrt(np.diag(covariance))
-    both = np.outer(sd, sd)
-    return np.asarray(np.divide(covariance, both, out=np.zeros_like(covariance), where=both > 0))
+    variance = np.maximum(np.diag(covariance), 0.0)  # noisy counts may make it negative
+    variance = np.where(variance > 1e-12 * np.square(numbers).max(axis=1, initial=0), variance, 0.0)
+    both = np.sqrt(np.outer(variance, variance))
+    found = np.divide(covariance, both, out=np.zeros_like(covariance), where=both > 0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
-def _edges(column: ShownColumn, weights: Floats) -> Floats:
-    """Inner edges: between all categories, or between classes of about equal numbers of records."""
-    at, share = column.weighted(weights)
-    places = np.unique(at)
-    if not column.numeric or len(places) <= BINS:
-        return np.asarray((places[1:] + places[:-1]) / 2)
-    order = np.argsort(at, kind="stable")
-    reached = np.cumsum(share[order]) / share.sum()
-    cuts = at[order][np.searchsorted(reached, np.arange(1, BINS) / BINS)]
-    return np.unique(cuts)
+def _two_way_difference(original: ShownTable, released: ShownTable) -> float:
+    classings = {name: classing(original, name, most=CLASSES) for name in original.columns}
+    tables = [
+        {name: classings[name].by_symbol(table[name]) for name in original.columns}
+        for table in (original, released)
+    ]
+    distances = []
+    for one, other in combinations(original.columns, 2):
+        own, there = (
+            _two_way_table(table, one, other, by_symbol[one], by_symbol[other])
+            for table, by_symbol in zip((original, released), tables, strict=True)
+        )
+        distances.append(0.5 * float(np.abs(own - there).sum()))
+    return float(np.mean(distances))
+
+
+def _two_way_table(table: ShownTable, one: str, other: str, rows: Floats, columns: Floats) -> Floats:
+    """The shares of the records in the classes of two columns; a negative cell counts as 0."""
+    from scipy.sparse import coo_array
+
+    codes = (table[one].codes, table[other].codes)
+    pairs = coo_array((table.weights, codes), shape=(len(rows), len(columns))).tocsr()
+    found = np.maximum(rows.T @ (pairs @ columns), 0.0)
+    total = found.sum()
+    return np.asarray(found / total if total > 0 else np.full(found.shape, 1 / found.size))

@@ -1,9 +1,10 @@
 """Can a model tell released records from original ones? The pMSE ratio.
 
-A logistic regression on all columns predicts whether a record of the stacked tables is a released one. With c the
-share of released records and p̂ the predictions, ``pMSE = mean (p̂ − c)²``. Divided by what it is on average if the
-release were a fresh draw from the same population, ``(k − 1)·(1 − c)²·c / N`` with k parameters and N records, it is
-about 1 for a redraw; 0 for the original itself.
+A logistic regression predicts whether a record of the stacked tables is a released one, from the classes of each column
+and from the pairs (key, confidential attribute). With c the share of released records, N the number of all and p̂ the
+predictions, ``pMSE = mean (p̂ − c)²``. If the release were drawn afresh from the original file's distribution, its
+expectation would be ``(k − 1)·c·(1 − c)² / N`` with k parameters. Divided by it, the figure is about 1 for such a
+redraw and 0 for the original itself.
 
 Source: J. Snoke, G. M. Raab, B. Nowok, C. Dibben and A. Slavković, *General and specific utility measures for
 synthetic data* (JRSS A 181, 2018).
@@ -11,45 +12,103 @@ synthetic data* (JRSS A 181, 2018).
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.information_loss.differences import spread
-from equivoc.information_loss.shown_table import ShownColumn, ShownTable
+from equivoc.information_loss.classing import classing
+from equivoc.information_loss.model_records import model_records
+from equivoc.information_loss.shown_table import ShownTable
 
 Floats = NDArray[np.float64]
-MOST_CATEGORIES = 12
-"""Of each column, so many frequent categories have an effect of their own."""
+Ints = NDArray[np.int64]
+CLASSES = 10
+"""Of each column, at most."""
+PAIR_CLASSES = 4
+"""Of each of the two columns of a pair, at most."""
+WEAK_PENALTY = 1e4
+"""scikit-learn's C: just enough for predictions where a class occurs in one table only."""
+SMALLEST = 1e-10
+"""A smaller pMSE is the error of the solver."""
 
 
-def pmse_ratio(original: ShownTable, released: ShownTable) -> float:
-    """The ratio of the pMSE to that of a redraw; 0 or more."""
+def pmse_ratio(original: ShownTable, released: ShownTable, *, confidential: str, seed: int) -> float | None:
+    """The pMSE divided by that of a redraw; None if there is nothing to tell: no records, or equal ones only."""
+    tables = (original, released)
+    records = [model_records(table, seed) for table in tables]
+    if not len(records[1]):
+        return None
+    features = _features(tables, records, confidential)
+    is_released = np.repeat([False, True], [len(each) for each in records])
+    parameters = _rank(features)
+    if not parameters:
+        return None
+    share = float(is_released.mean())
+    found = float(np.mean((_predictions(features, is_released) - share) ** 2))
+    return found / redraw_pmse(parameters, share, len(is_released)) if found > SMALLEST else 0.0
+
+
+def redraw_pmse(parameters: int, share: float, records: int) -> float:
+    """The expected pMSE if the release were drawn afresh from the original's distribution.
+
+    ``parameters`` without the intercept; ``share`` of the released among all ``records``.
+
+    >>> redraw_pmse(4, 0.5, 200)
+    0.0025
+    """
+    return parameters * share * (1 - share) ** 2 / records
+
+
+def _predictions(features: Any, is_released: NDArray[np.bool_]) -> Floats:
+    """The probability of each record to be a released one."""
+    from scipy.linalg import LinAlgWarning
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    features = [_features(column, released[name], original) for name, column in original.columns.items()]
-    stacked = np.vstack(
-        [np.hstack([own for own, _ in features]), np.hstack([there for _, there in features])]
-    )
-    is_released = np.repeat([0, 1], [len(original), len(released)])
-    weights = np.concatenate([original.weights, released.weights])
-    model = LogisticRegression(C=1e6, max_iter=500).fit(stacked, is_released, sample_weight=weights)
-    predicted = model.predict_proba(stacked)[:, 1]
-    total = weights.sum()
-    share = released.weights.sum() / total
-    found = float(weights @ (predicted - share) ** 2) / total
-    varying = int((stacked.std(axis=0) > 0).sum())
-    expected = varying * (1 - share) ** 2 * share / total
-    return found / expected if expected > 0 and found > 1e-12 else 0.0
+    model = LogisticRegression(C=WEAK_PENALTY, solver="newton-cholesky", max_iter=100, tol=1e-6)
+    with warnings.catch_warnings():
+        # Where the solver cannot improve any more, for example with equal tables, it says so and tries another one.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", LinAlgWarning)
+        model.fit(features, is_released)
+    return np.asarray(model.predict_proba(features)[:, 1], dtype=np.float64)
 
 
-def _features(own: ShownColumn, there: ShownColumn, original: ShownTable) -> tuple[Floats, Floats]:
-    """Numbers in standard deviations; categories as shares of the frequent ones."""
-    if own.numeric:
-        sd, mean = spread(own, original.weights), float(own.means.mean())
-        return tuple(((each.means - mean) / sd)[:, None] for each in (own, there))  # type: ignore[return-value]
-    places, counts = np.unique(own.at[own.codes], return_counts=True)
-    frequent = places[np.argsort(-counts, kind="stable")][1 : MOST_CATEGORIES + 1]
-    return tuple(  # type: ignore[return-value]
-        np.column_stack([each.inside(each.at == place) for place in frequent] or [np.zeros(len(each.codes))])
-        for each in (own, there)
+def _features(tables: tuple[ShownTable, ShownTable], records: Sequence[Ints], confidential: str) -> Any:
+    """Rows of both tables × the probabilities of all classes but one of each column, and of pairs of classes; CSR."""
+    from scipy.sparse import csr_array, hstack
+
+    names = list(tables[0].columns)
+    found = [_class_shares(tables, records, name, CLASSES) for name in names]
+    own = _class_shares(tables, records, confidential, PAIR_CLASSES).tocsc()
+    for name in names:
+        if name != confidential:
+            theirs = _class_shares(tables, records, name, PAIR_CLASSES)
+            found += [theirs.multiply(own[:, [place]]) for place in range(own.shape[1])]
+    return csr_array(hstack(found, format="csr"))
+
+
+def _class_shares(
+    tables: tuple[ShownTable, ShownTable], records: Sequence[Ints], name: str, most: int
+) -> Any:
+    """The probabilities of all classes of a column but the first, CSR."""
+    from scipy.sparse import csr_array, vstack
+
+    classes = classing(tables[0], name, most=most)
+    return vstack(
+        [
+            csr_array(classes.by_symbol(table[name])[:, 1:])[table[name].codes[each]]
+            for table, each in zip(tables, records, strict=True)
+        ],
+        format="csr",
     )
+
+
+def _rank(features: Any) -> int:
+    """The number of parameters besides the intercept that the records can determine."""
+    mean = np.asarray(features.mean(axis=0))
+    covariance = (features.T @ features).toarray() / features.shape[0] - np.outer(mean, mean)
+    return int(np.linalg.matrix_rank(covariance, tol=1e-10, hermitian=True))

@@ -1,72 +1,83 @@
 """The error of counts and sums that an analyst computes from the release, over queries drawn at random from a seed.
 
 A query chooses one to three columns and a condition on each: an interval of numbers, or some categories. It counts the
-records that meet them, or sums a number column over them. The released table answers with its records' probabilities
-to meet the condition, scaled to the number of people. An error is relative to the true answer, or to a hundredth of
-the whole if the answer is smaller.
+people who meet all of them, or sums a column of numbers over them. The released table answers with the probabilities of
+its records to meet the conditions; records of a file are scaled to the number of people. An error is relative to the
+true answer, or to a hundredth of the whole if the true answer is smaller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.information_loss.shown_table import ShownTable, numeric_names
+from equivoc.information_loss.shown_table import ShownTable
 
 Floats = NDArray[np.float64]
 QUERIES = 200
 MOST_COLUMNS = 3
 SMALLEST = 0.01
 """Of the whole: errors of smaller answers are relative to this."""
+ROUNDING = 1e-9
+"""Of the whole: a smaller error is a rounding error."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """The places that are wanted in each of some columns, and the column that is summed ("": records are counted)."""
+    """A condition on each of some columns, and the column that is summed ("": people are counted)."""
 
     wanted: dict[str, tuple[float, ...]]
-    """Of categories their places; of numbers the two ends of an interval."""
+    """Of categories the places; of numbers the two ends of an interval, included."""
     summed: str
 
     def members(self, table: ShownTable) -> Floats:
-        """Of each record, the probability that it meets the conditions."""
-        found = np.ones(len(table))
+        """For each record, the probability that it meets the conditions."""
+        found: Floats = np.ones(1)
         for name, places in self.wanted.items():
             column = table[name]
             if column.numeric:
                 inside = (column.at >= places[0]) & (column.at <= places[1])
             else:
                 inside = np.isin(column.at, places)
-            found *= column.inside(inside)
+            found = found * column.inside(inside)
         return found
 
     def answer(self, table: ShownTable) -> float:
-        """The count or the sum, weighted."""
+        """The count or the sum over the table's records."""
         members = self.members(table) * table.weights
-        return float(members.sum() if not self.summed else members @ table[self.summed].means)
+        return float((members * table[self.summed].points if self.summed else members).sum())
 
 
-def drawn_queries(original: ShownTable, seed: int, count: int = QUERIES) -> Iterator[Query]:
-    """Random queries about the original: every second one a sum, if there are numbers to sum."""
+def drawn_queries(
+    original: ShownTable, seed: int, *, columns: Sequence[str] | None = None, count: int = QUERIES
+) -> Iterator[Query]:
+    """Random queries with conditions on some of the ``columns`` (None: all); every second one is a sum, if there are
+    numbers to sum."""
     random = np.random.default_rng(seed)
-    names, numbers = list(original.columns), numeric_names(original)
+    names = list(original.columns) if columns is None else list(columns)
+    numbers = original.numeric_names
+    present = {
+        name: original[name].at[np.unique(original[name].codes)]
+        for name in names
+        if not original[name].numeric
+    }
     for number in range(count):
-        chosen = random.choice(
-            len(names), size=random.integers(1, min(MOST_COLUMNS, len(names)) + 1), replace=False
-        )
+        many = int(random.integers(1, min(MOST_COLUMNS, len(names)) + 1))
         wanted: dict[str, tuple[float, ...]] = {}
-        for name in (names[i] for i in chosen):
-            places = np.unique(original[name].at[original[name].codes])
-            if original[name].numeric:
-                ends = np.sort(random.choice(original[name].means, size=2))
-                wanted[name] = (float(ends[0]), float(ends[1]))
+        for place in random.choice(len(names), size=many, replace=False):
+            column = original[names[place]]
+            if column.numeric:
+                chosen = random.integers(len(original), size=2)
+                low, high = np.sort(column.at[column.codes[chosen]]).tolist()
+                wanted[names[place]] = (low, high)
             else:
-                some = random.choice(places, size=random.integers(1, max(2, len(places))), replace=False)
-                wanted[name] = tuple(some.tolist())
-        summed = numbers[random.integers(len(numbers))] if numbers and number % 2 else ""
+                places = present[names[place]]
+                size = random.integers(1, max(2, len(places)))
+                wanted[names[place]] = tuple(random.choice(places, size=size, replace=False).tolist())
+        summed = numbers[int(random.integers(len(numbers)))] if numbers and number % 2 else ""
         yield Query(wanted, summed)
 
 
@@ -80,12 +91,12 @@ def mean_query_error(original: ShownTable, released: ShownTable, *, seed: int) -
     >>> mean_query_error(table, table, seed=0)
     0.0
     """
-    scale = len(original) / released.weights.sum()
+    scale = len(original) / len(released) if released.of_records else 1.0
     errors = []
     for query in drawn_queries(original, seed):
         true = query.answer(original)
-        whole = len(original) if not query.summed else float(np.abs(original[query.summed].means).sum())
-        least = SMALLEST * whole
+        whole = float(np.abs(original[query.summed].points).sum()) if query.summed else float(len(original))
         error = abs(scale * query.answer(released) - true)
-        errors.append(error / max(abs(true), least) if error > 1e-9 * max(whole, 1.0) else 0.0)
+        least = max(abs(true), SMALLEST * whole)
+        errors.append(error / least if error > ROUNDING * whole else 0.0)
     return float(np.mean(errors))

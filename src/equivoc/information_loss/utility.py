@@ -1,20 +1,26 @@
-"""What a release loses for those who use it, in one table."""
+"""What a release costs those who use it, in one table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
+from equivoc.arguments import checked_whole_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.information_loss.differences import association_losses, average_losses, distribution_losses
+from equivoc.information_loss.differences import (
+    DEVIATIONS,
+    SHARE,
+    association_losses,
+    average_losses,
+    distribution_losses,
+)
 from equivoc.information_loss.loss import Loss
 from equivoc.information_loss.prediction import HELD_OUT, prediction_loss
 from equivoc.information_loss.propensity import pmse_ratio
-from equivoc.information_loss.query_error import QUERIES, drawn_queries, mean_query_error
-from equivoc.information_loss.shown_table import original_table, released_table
+from equivoc.information_loss.query_error import QUERIES, mean_query_error
+from equivoc.information_loss.refused_queries import share_refused
+from equivoc.information_loss.shown_table import ShownTable, original_table, released_table
 from equivoc.intruder.release import Release
 from equivoc.number_format import figure, probability
 from equivoc.techniques.query_restriction import AnsweredQueries
@@ -23,7 +29,7 @@ from equivoc.techniques.query_restriction import AnsweredQueries
 def utility(people: Microdata, release: Release, *, seed: int = 0) -> Any:
     """A frame of losses: measure, attribute, value, meaning. Each is 0 for the unprotected file; less is better.
 
-    ``seed`` draws the random queries and the people held out.
+    ``seed`` draws the random queries and the people held out. Records count equally, whatever their survey weights.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.rounding import Rounding
@@ -44,71 +50,81 @@ def utility(people: Microdata, release: Release, *, seed: int = 0) -> Any:
 
 
 def losses(people: Microdata, release: Release, *, seed: int = 0) -> list[Loss]:
-    """The rows of `utility`."""
+    """The rows of `utility`; measures that do not apply to the release are left out."""
     check_people("people", people)
     if not isinstance(release, Release):
-        raise InputError(f"release is {release!r}; give a release, such as Sampling(0.1).release(people, 0).")
-    return list(_losses(people, release, seed))
+        raise InputError(
+            f"release is a {type(release).__name__}; make one with a technique: Sampling(0.1).release(people)."
+        )
+    own = release.people
+    if own is not people and (len(own), own.keys) != (len(people), people.keys):
+        raise InputError("the release was made from other people; give those that it was made from.")
+    return list(_losses(release, checked_whole_number("seed", seed, at_least=0)))
 
 
-def _losses(people: Microdata, release: Release, seed: int) -> Iterator[Loss]:
-    original = original_table(people)
+def _losses(release: Release, seed: int) -> Iterator[Loss]:
+    original = original_table(release.people)
     if isinstance(release, AnsweredQueries):
-        found = 1.0 - _answerable(release, seed)
-        yield Loss(
-            "query_error",
-            "",
-            found,
-            f"of {QUERIES} random queries a share of {probability(found)} is refused: off by 100 %",
-        )
-        yield Loss(
-            "queries_refused",
-            "",
-            found,
-            f"of {QUERIES} random queries a share of {probability(found)} is refused",
-        )
+        yield from _of_answers(release, original, seed)
         return
-    released = released_table(people, release)
+    released = released_table(release)
     if released is None:
         return
     error = mean_query_error(original, released, seed=seed)
-    yield Loss(
-        "query_error",
-        "",
-        error,
-        f"{QUERIES} random counts and sums are off by {probability(error)} of the true answer on average",
+    meaning = (
+        f"the answers to {QUERIES} random counts and sums (seed {seed}) are off by {probability(error)} times the true "
+        "answer on average"
     )
+    yield Loss("query_error", "", error, meaning, "relative error")
     yield from distribution_losses(original, released)
     yield from average_losses(original, released)
     yield from association_losses(original, released)
-    ratio = pmse_ratio(original, released)
+    yield from _of_models(original, released, release.people.confidential, seed)
+
+
+def _of_answers(release: AnsweredQueries, original: ShownTable, seed: int) -> Iterator[Loss]:
+    refused, sums = share_refused(release, original, seed=seed)
+    drawn = (
+        f"{sums:,} random sums over people chosen by their keys (seed {seed})"
+        if sums > 1
+        else "1 sum over everyone"
+    )
+    meaning = f"of {drawn}, a share of {probability(refused)} does not follow from the answers"
     yield Loss(
-        "pmse",
+        "query_error",
         "",
-        ratio,
-        f"a model tells released from original records {figure(ratio)} times as well as it would tell a redraw",
+        refused,
+        f"{meaning} and counts as wrong by 100 %; the others are exact",
+        "relative error",
     )
-    worse = prediction_loss(original, released, confidential=people.confidential, seed=seed)
-    unit = "of its standard deviation" if original[people.confidential].numeric else "of the people"
-    yield Loss(
-        "prediction",
-        people.confidential,
-        worse,
-        f"a model trained on the release predicts {people.confidential} of people held out ({HELD_OUT:.0%}) with an "
-        f"error larger by {figure(worse)} {unit}",
-    )
+    yield Loss("queries_refused", "", refused, meaning, "share of the queries")
 
 
-def _answerable(release: AnsweredQueries, seed: int) -> float:
-    """The share of random queries whose people are exactly a range that is answered."""
-    original = original_table(release.people)
-    place = np.empty(len(release.order), dtype=np.int64)
-    place[release.order] = np.arange(len(place))
-    size = 2 * (len(release.order) // (len(release.answers) + 1))
-    answered = 0
-    for query in drawn_queries(original, seed):
-        members = np.sort(place[query.members(original) > 0.5])
-        answered += bool(
-            len(members) == size and members[-1] - members[0] == size - 1 and members[0] % (size // 2) == 0
+def _of_models(original: ShownTable, released: ShownTable, confidential: str, seed: int) -> Iterator[Loss]:
+    ratio = pmse_ratio(original, released, confidential=confidential, seed=seed)
+    if ratio is not None:
+        meaning = (
+            f"a model tells released from original records {figure(ratio)} times as well as it would if the release "
+            "had been drawn afresh from the original's distribution"
         )
-    return answered / QUERIES
+        yield Loss("pmse", "", ratio, meaning, "ratio to a redraw, which has 1")
+    worse = prediction_loss(original, released, confidential=confidential, seed=seed)
+    if worse is None:
+        return
+    numeric = original[confidential].numeric
+    error = (
+        f"an error larger by {figure(worse)} standard deviations"
+        if numeric
+        else f"a share of errors larger by {probability(worse)}"
+    )
+    split = (
+        f"tested on {HELD_OUT:.0%} of the people, held out from both (drawn with seed {seed})"
+        if released.origins is not None
+        else f"tested on {HELD_OUT:.0%} of the people (drawn with seed {seed}; both models may have seen "
+        "their records, because it is not known which released records are theirs)"
+    )
+    meaning = (
+        f"a model that predicts {confidential} from the keys has {error} if it is trained on the release instead of "
+        f"the original; {split}"
+    )
+    yield Loss("prediction", confidential, worse, meaning, DEVIATIONS if numeric else SHARE)

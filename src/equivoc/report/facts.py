@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,14 +22,17 @@ from equivoc.intruder.prior import marginal
 from equivoc.report import wording
 from equivoc.report.bounds import Bounds, shown_bounds, tells_no_value
 from equivoc.report.json_values import json_values
+from equivoc.report.requirement_facts import requirement_facts
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.shown_summary import shown_summary
 from equivoc.report.truth_facts import intruder_facts, spread_facts, surprise_facts, truth_facts, verdict
 from equivoc.report.truth_wording import control_sentence
+from equivoc.report.utility_facts import utility_facts
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
+    from equivoc.assessment.requirements.outcome import Outcome
 
 Floats = NDArray[np.float64]
 MOST_TOLERANCES = 65
@@ -46,13 +50,14 @@ def assessment_facts(
     title: str | None = None,
     date: str | None = None,
     budget: bool = False,
+    every_outcome: Sequence[Outcome] | None = None,
 ) -> dict[str, Any]:
     """The facts of the report of an assessment.
 
     ``unit`` is the confidential attribute's, such as "K" or "cents". With ``record_values`` the riskiest classes are
     named even if they have fewer than three people. ``date`` is printed as given; without it, the same result gives
     the same bytes. ``budget`` adds the figures of privacy budgets; for a differentially private release they are
-    always included.
+    always included. ``every_outcome`` are the requirements' outcomes for all confidential attributes of the release.
     """
     subsets = result.subsets  # before the summary, so that it does not measure them again
     people, summary = result.people, result.summary
@@ -68,11 +73,13 @@ def assessment_facts(
         # Area divided by mean entropy is the difference between the largest and the smallest person's value.
         figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
     truth = truth_facts(result)
+    required = requirement_facts(result, every_outcome)
     facts = {
         "kind": "assessment",
         "title": title or f"Disclosure risk of {name}",
         "question": wording.question(name, result.known, result.technique),
-        "verdict": verdict(truth, len(people)),
+        "verdict": verdict(truth, len(people), required),
+        "requirements": required,
         "sentences": {
             "hit": [wording.hit_sentence(result.known, phrases[hit["eps"]], hit["release"]) for hit in hits],
             "shown": wording.hit_sentence(result.known, phrases[shown["eps"]], shown["release"]),
@@ -97,6 +104,7 @@ def assessment_facts(
         "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values, unit=unit),
         "contributions": _contributions(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
+        "utility": utility_facts(result),
         "measures": [row._asdict() for row in result.measures],
         "methods": [
             {"term": term, "meaning": meaning}

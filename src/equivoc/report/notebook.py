@@ -9,6 +9,7 @@ from equivoc.assessment.assessment import Assessment
 from equivoc.attributes.words import closeness, measured_in
 from equivoc.models.phrases import listed
 from equivoc.number_format import figure, probability
+from equivoc.report.requirement_facts import requirement_facts
 from equivoc.report.truth_facts import truth_facts, verdict
 
 
@@ -22,6 +23,7 @@ def _assessment(result: Assessment) -> str:
     record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
     attribute = result.people.attribute
     truth = truth_facts(result)
+    told = verdict(truth, summary["records"], requirement_facts(result))
     cells: list[tuple[str, ...]] = [
         (
             "surprise at the true value, bits",
@@ -37,7 +39,7 @@ def _assessment(result: Assessment) -> str:
     knows = listed(result.known) if result.known else "no key"
     caption = (
         f"{result.technique}; {summary['records']:,} records; the {result.intruder} intruder knows {knows}; averages "
-        f"over people. {verdict(truth, summary['records'])['headline']}"
+        f"over people. {told['headline']}"
     )
     return _table(caption, ("", "this release", "without it", "published unchanged"), cells)
 

@@ -12,6 +12,7 @@ from equivoc.number_format import figure as in_digits
 from equivoc.number_format import probability
 from equivoc.report.facts import assessment_facts
 from equivoc.report.json_values import json_values
+from equivoc.report.requirement_facts import publication_answer
 
 if TYPE_CHECKING:
     from equivoc.assessment.several import SeveralAssessments
@@ -27,10 +28,19 @@ def several_facts(
         "technique": result.technique,
         "known": result.known,
         "attributes": {
-            name: assessment_facts(each, unit=units.get(name, ""), **options)
+            name: assessment_facts(
+                each, unit=units.get(name, ""), every_outcome=result.requirements, **options
+            )
             for name, each in result.attributes.items()
         },
         "together": together_facts(result, units),
+        "requirements": {
+            "meets": result.meets,
+            "headline": publication_answer(result.requirements),
+            "rows": [each.facts for each in result.requirements],
+        }
+        if result.requirements
+        else None,
     }
     told: dict[str, Any] = json_values(facts)
     return told

@@ -70,21 +70,26 @@ def share_given_away(gain: float, prior: float) -> float:
     return min(max(gain / prior, 0.0), 1.0) if prior > 0 else 0.0
 
 
-def verdict(truth: dict[str, Any], records: int) -> dict[str, Any]:
-    """The result in a headline, by what is disclosed in truth."""
+def verdict(
+    truth: dict[str, Any], records: int, requirements: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The result in a headline: by what is disclosed in truth, or by the requirements if there are any."""
     words = truth_wording.verdict_words(truth["given_away"])
     right, below = truth["certain_right"], truth["below_half_bit"]
     if truth["gated"] is not None:
         below = max(below, truth["gated"]["below_half_bit"])
     more = below if below > truth["below_half_bit_without"] else 0.0
+    disclosed = truth_wording.headline(words, right, truth["certain_wrong"], records, below=more)
+    calm = words == "little" and not right and not more
     return {
         "gives_away": words,
         "share_given_away": truth["given_away"],
         "share_given_away_unprotected": truth["given_away_unprotected"],
         "share_left": 1.0 - truth["given_away"],
         "share_left_unprotected": 1.0 - truth["given_away_unprotected"],
-        "calm": words == "little" and not right and not more,
-        "headline": truth_wording.headline(words, right, truth["certain_wrong"], records, below=more),
+        "calm": calm if requirements is None else requirements["meets"],
+        "headline": disclosed if requirements is None else requirements["headline"],
+        "disclosed": disclosed,
         "half_bit": truth_wording.half_bit_sentence(below, truth["below_half_bit_without"]),
         "sentence": truth_wording.verdict_sentence(truth["given_away"], truth["given_away_unprotected"]),
     }

@@ -32,12 +32,7 @@ def study_facts(
     """
     return {
         "equivoc": __version__,
-        "data": {
-            "records": len(people),
-            "confidential": people.confidential,
-            "kind": people.attribute.kind,
-            "keys": list(people.keys),
-        },
+        "data": data_facts(people),
         "techniques": [technique.notation for technique in techniques],
         "once": [technique.notation for technique in techniques if not technique.random],
         "knowledge": knowledge,
@@ -46,6 +41,16 @@ def study_facts(
         "prior": prior,
         "intruder": intruder,
         "true_hit_tolerance": true_hit_tolerance(people),
+    }
+
+
+def data_facts(people: Microdata) -> Facts:
+    """The columns and the number of records; no value."""
+    return {
+        "records": len(people),
+        "confidential": people.confidential,
+        "kind": people.attribute.kind,
+        "keys": list(people.keys),
     }
 
 
@@ -91,6 +96,16 @@ def differences(stored: Facts, asked: Facts, same_data: bool) -> Iterator[str]:
     >>> list(differences(one, {**one, "seed": 7}, True))
     ['its seed is 0, not 7']
     """
+    yield from data_differences(stored, asked, same_data)
+    for name in ("known_sizes", "subsets"):
+        there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
+        if there != here:
+            yield f"its {name} are {there or 'not given'}, not {here or 'not given'}"
+    yield from value_differences(stored, asked, ("seed", "prior", "intruder"))
+
+
+def data_differences(stored: Facts, asked: Facts, same_data: bool) -> Iterator[str]:
+    """The differences of version and data."""
     if stored["equivoc"] != asked["equivoc"]:
         yield f"it was made by equivoc {stored['equivoc']}, not {asked['equivoc']}"
     there, here = stored["data"], asked["data"]
@@ -105,35 +120,44 @@ def differences(stored: Facts, asked: Facts, same_data: bool) -> Iterator[str]:
             yield f"its data have {there['records']:,} records, not {here['records']:,}"
     elif not same_data:
         yield "its data have other values, another order of rows, another domain or another hierarchy"
-    for name in ("known_sizes", "subsets"):
-        there, here = stored["knowledge"].get(name), asked["knowledge"].get(name)
-        if there != here:
-            yield f"its {name} are {there or 'not given'}, not {here or 'not given'}"
-    for name in ("seed", "prior", "intruder"):
+
+
+def value_differences(stored: Facts, asked: Facts, names: Sequence[str]) -> Iterator[str]:
+    """The differences of these facts."""
+    for name in names:
         if stored[name] != asked[name]:
             yield f"its {name} is {stored[name]}, not {asked[name]}"
 
 
 def are_facts(found: Any) -> bool:
     """True if this has the form of `study_facts`: a damaged store may contain anything."""
+    if not are_cells_facts(found):
+        return False
+    known = found.get("knowledge")
+    return (
+        isinstance(known, dict)
+        and (are_list_of(known.get("known_sizes"), _is_count) or are_list_of(known.get("subsets"), are_texts))
+        and is_number(found.get("true_hit_tolerance"))
+    )
+
+
+def are_cells_facts(found: Any) -> bool:
+    """True if this has what every description of techniques × replicates has: data, techniques, seed, intruder."""
     if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
         return False
-    data, known = found["data"], found.get("knowledge")
+    data = found["data"]
     return (
         isinstance(found.get("equivoc"), str)
         and isinstance(data.get("confidential"), str)
         and isinstance(data.get("kind"), str)
-        and _are_texts(data.get("keys"))
+        and are_texts(data.get("keys"))
         and _is_count(data.get("records"), least=1)
-        and _are_texts(found.get("techniques"))
-        and _are_texts(found.get("once"))
-        and isinstance(known, dict)
-        and (_are(known.get("known_sizes"), _is_count) or _are(known.get("subsets"), _are_texts))
+        and are_texts(found.get("techniques"))
+        and are_texts(found.get("once"))
         and _is_count(found.get("replicates"), least=1)
         and len(found["techniques"]) * found["replicates"] <= MOST_CELLS
         and _is_count(found.get("seed"))
-        and _are_texts([found.get("prior"), found.get("intruder")])
-        and is_number(found.get("true_hit_tolerance"))
+        and are_texts([found.get("prior"), found.get("intruder")])
     )
 
 
@@ -143,12 +167,14 @@ def known_sizes(facts: Facts) -> tuple[int, ...]:
     return tuple(sorted(known["known_sizes"] if "known_sizes" in known else {*map(len, known["subsets"])}))
 
 
-def _are(found: Any, kind: Callable[[Any], bool]) -> bool:
+def are_list_of(found: Any, kind: Callable[[Any], bool]) -> bool:
+    """True for a list whose items are all of this kind."""
     return isinstance(found, list) and all(map(kind, found))
 
 
-def _are_texts(found: Any) -> bool:
-    return _are(found, lambda text: isinstance(text, str))
+def are_texts(found: Any) -> bool:
+    """True for a list of texts."""
+    return are_list_of(found, lambda text: isinstance(text, str))
 
 
 def _is_count(found: Any, *, least: int = 0) -> bool:

@@ -21,6 +21,9 @@ replicates = 30
 seed = 0
 prior = "marginal"           # or "uniform"
 intruder = "informed"        # or paper, register, learned, strongest
+
+[require]                    # for `equivoc compare`; a study has no requirements
+rules = ["true_hit(5000) <= 0.2", "h0@worst >= 1"]
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.attributes.kinds import Kind, kinds_of
 from equivoc.attributes.numbers import even_domain
 from equivoc.data.microdata import Microdata
@@ -46,7 +50,7 @@ from equivoc.study.toml_lines import TomlLines
 from equivoc.techniques.notation import TECHNIQUES, technique_of
 from equivoc.techniques.technique import Technique
 
-TABLES = ("data", "technique", "study")
+TABLES = ("data", "technique", "study", "require")
 NEEDED = ("path", "confidential", "keys")
 KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "path": (str, "a text"),
@@ -64,9 +68,11 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "seed": (int, "a whole number"),
     "prior": (str, "a text"),
     "intruder": (str, "a text"),
+    "rules": (list, 'a list of texts, such as ["true_hit(5000) <= 0.2"]'),
 }
 ABOUT_KINDS = ("round_to", "domain", "hierarchy", "ordered", "categories")
 DATA = ("path", "confidential", "keys", "drop_missing", *ABOUT_KINDS)
+REQUIRE = ("rules",)
 STUDY = ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder")
 SAID_OF_DATA = {
     "hierarchy": ("hierarchy",),
@@ -99,20 +105,31 @@ class Plan:
     techniques: tuple[Technique, ...]
     design: dict[str, Any]
     """Those of known_sizes, subsets, replicates, seed, prior and intruder that are given."""
+    requirements: tuple[Requirement, ...] = ()
+    """What a release must meet, for a comparison."""
 
     def study(self, *, prior: str | None = None, intruder: str | None = None) -> Study:
         """Read the people and create the study; ``prior`` and ``intruder`` replace those of the plan."""
+        if self.requirements:
+            message = (
+                "a study has no requirements; run equivoc compare with this plan, or leave out [require]."
+            )
+            raise wrong(self.path, self.lines, "require", "", message)
         instead = {"prior": prior, "intruder": intruder}
         design = self.design | {name: given for name, given in instead.items() if given is not None}
+        people = self.people()
+        with self._at("study", {key: (key,) for key in STUDY}):
+            return Study(people, techniques=self.techniques, **design)
+
+    def people(self) -> Microdata:
+        """Read the people."""
         with self._at("data", SAID_OF_DATA):
-            people = Microdata(
+            return Microdata(
                 self.path.parent / self.data["path"],
                 confidential=self._kinds(),
                 keys=self.data["keys"],
                 drop_missing=self.data.get("drop_missing", False),
             )
-        with self._at("study", {key: (key,) for key in STUDY}):
-            return Study(people, techniques=self.techniques, **design)
 
     def hierarchies(self) -> dict[str, Path]:
         """The file of each attribute's hierarchy."""
@@ -154,7 +171,9 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         if name not in data:
             raise wrong(file, lines, "data", "", f"[data] needs {name}.")
     design = _table(file, lines, plan, "study", STUDY)
-    return Plan(file, lines, data, tuple(_techniques(file, lines, plan, design.get("replicates", 1))), design)
+    rules = _requirements(file, lines, plan)
+    techniques = tuple(_techniques(file, lines, plan, design.get("replicates", 1)))
+    return Plan(file, lines, data, techniques, design, rules)
 
 
 def _table(
@@ -170,6 +189,20 @@ def _table(
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise wrong(file, lines, name, key, f"{key} is {value!r}; it must be {said}.")
     return content
+
+
+def _requirements(file: Path, lines: TomlLines, plan: dict[str, Any]) -> tuple[Requirement, ...]:
+    """The requirements of [require]."""
+    if "require" not in plan:
+        return ()
+    given = _table(file, lines, plan, "require", REQUIRE)
+    if not given.get("rules"):
+        message = '[require] needs rules, a list of requirements such as ["true_hit(5000) <= 0.2"].'
+        raise wrong(file, lines, "require", "rules", message)
+    try:
+        return requirements(given["rules"])
+    except InputError as mistake:
+        raise wrong(file, lines, "require", "rules", str(mistake)) from None
 
 
 def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any], replicates: int) -> Iterator[Technique]:

@@ -55,6 +55,15 @@ def technique_from(text: str) -> Technique:
     >>> technique_from("sampling:fraction=0.1")
     Sampling(fraction=0.1, prior=None)
     """
+    return technique_of(*named_parameters(text))
+
+
+def named_parameters(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the parameters in a notation; a parameter that reads as a number is one.
+
+    >>> named_parameters("sampling:fraction=0.1")
+    ('sampling', {'fraction': 0.1})
+    """
     name, _, rest = text.partition(":")
     parameters: dict[str, Any] = {}
     for item in filter(None, (part.strip() for part in split_words(rest, ","))):
@@ -65,14 +74,24 @@ def technique_from(text: str) -> Technique:
             raise InputError(f"technique {text!r}: {parameter.strip()} is given twice.")
         worded = parameter.strip() in Technique.worded
         parameters[parameter.strip()] = value.strip() if worded else _value(value)
-    return technique_of(name.strip(), parameters)
+    return name.strip(), parameters
+
+
+def technique_type(name: str) -> type[Technique]:
+    """The technique of this name."""
+    if name not in TECHNIQUES:
+        raise InputError(f"there is no technique {name!r}{did_you_mean(name, TECHNIQUES)}")
+    return TECHNIQUES[name]
 
 
 def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:
     """The technique ``name`` with these parameters; InputError names what is wrong."""
-    if name not in TECHNIQUES:
-        raise InputError(f"there is no technique {name!r}{did_you_mean(name, TECHNIQUES)}")
-    kind = TECHNIQUES[name]
+    return with_parameters(technique_type(name), parameters)
+
+
+def with_parameters(kind: type[Technique], parameters: Mapping[str, Any]) -> Technique:
+    """The technique with these parameters; InputError names one that is unknown or missing."""
+    name = kind.name
     allowed = {f.name: f for f in fields(kind)}
     for parameter in parameters:
         if parameter not in allowed:

@@ -106,6 +106,7 @@ class QueryRestriction(Technique):
             order,
             bounds,
             answers,
+            self.size,
             informed_group=None if exact is None else exact_group,
             informed=exact,
             fixed=self.intruder is not None,
@@ -152,6 +153,8 @@ class AnsweredQueries(GroupedRelease):
     """n × 2: the least and the greatest value that fit all answers, in the original's row order."""
     answers: NDArray[np.float64] = field(repr=False)
     """The independent answers: query i sums the records (i−1)·size/2 … (i+1)·size/2 of the order."""
+    size: int
+    """How many records each answer sums."""
     informed_group: NDArray[np.int64] | None = field(default=None, repr=False)
     """For each record its row of ``informed``; None where there is none."""
     informed: Channel | None = field(default=None, repr=False)

@@ -50,6 +50,7 @@ class Sampling(Technique):
             stronger="less",
             monotone=True,
             meaning="share of the records that is published",
+            unit="share",
         ),
     )
     fraction: float

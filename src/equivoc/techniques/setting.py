@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import ceil, floor, isfinite, log10
 from typing import Literal
 
 from equivoc.data.microdata import Microdata
@@ -11,7 +11,7 @@ from equivoc.errors import InputError
 
 STEPS = 100
 """A range that is not of whole numbers has about this many settings."""
-MOST_SETTINGS = 1_000_000
+MOST_SETTINGS = 100_000
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,17 @@ class Setting:
     """The distance of values, where the technique demands one: 2 for even numbers."""
     ratio: bool = False
     """True if equal ratios matter rather than equal differences, as for a privacy budget."""
-    unit: Literal["number", "records", "value", "width"] = "number"
-    """"records": at most the number of people. "value", "width": ``low`` and ``high`` are shares of the domain of the
-    confidential attribute, to be turned into one of its values or a difference of values."""
+    unit: Literal["number", "share", "records", "value", "width"] = "number"
+    """"share": of the records, at least one of them. "records": at most the number of people. "value", "width": ``low``
+    and ``high`` are shares of the domain of the confidential attribute, to be turned into one of its values or a
+    difference of values."""
 
     def range(self, people: Microdata) -> tuple[float, float]:
         """The useful range for these people, in the parameter's own unit."""
         if self.unit == "records":
             return self.low, max(self.low, min(self.high, _down(len(people), self.step or 1)))
+        if self.unit == "share":
+            return min(max(self.low, ceil(100 / len(people)) / 100), self.high), self.high
         if self.unit == "number":
             return self.low, self.high
         if not people.attribute.numeric:
@@ -74,6 +77,10 @@ class Setting:
         that there are about a hundred); otherwise hundredths of the range, rounded up to 1, 2 or 5 units of a decimal.
         For a budget, steps of about 5 %.
         """
+        if not isfinite(high - low):
+            raise InputError(
+                f"{self.parameter}: the range from {low} to {high} is too wide; give a smaller one."
+            )
         step = self.step if step is None else step
         if step is None and self.ratio and low > 0:
             return _by_ratio(low, high)
@@ -81,8 +88,8 @@ class Setting:
             step = _round_step(high - low)
             if self.whole or (_whole(low) and _whole(high) and high - low > 1):
                 step = max(1, step) if self.unit in ("value", "width") else 1
-        if low == high:
-            return (_plain(low),)
+        if not step:  # the ends are equal, or as near as numbers can be
+            return tuple(map(_plain, dict.fromkeys((low, high))))
         if (high - low) / step > MOST_SETTINGS:
             raise InputError(
                 f"{self.parameter}: a step of {step} makes more than {MOST_SETTINGS:,} settings from {low} to {high}; "
@@ -93,7 +100,7 @@ class Setting:
         found = [round(low + i * step, digits) for i in range(count + 1)]
         if found[-1] < high and not self.step:
             found.append(high)
-        return tuple(map(_plain, found))
+        return tuple(map(_plain, dict.fromkeys(found)))
 
 
 def _plain(number: float) -> float:
@@ -116,7 +123,7 @@ def _round_step(apart: float) -> float:
     >>> _round_step(0.89), _round_step(1), _round_step(4500), _round_step(0)
     (0.01, 0.01, 50, 0)
     """
-    if apart == 0:
+    if apart / STEPS < 1e-300:
         return 0
     power = floor(log10(apart / STEPS))
     first = apart / STEPS / 10.0**power
@@ -126,8 +133,9 @@ def _round_step(apart: float) -> float:
 
 def _by_ratio(low: float, high: float) -> tuple[float, ...]:
     """From low to high by about 5 %, each with two significant digits."""
-    many = max(1, ceil(log10(high / low) * 50))
-    inner = {float(f"{low * (high / low) ** (i / many):.2g}") for i in range(1, many)}
+    begin, width = log10(low), log10(high) - log10(low)
+    many = max(1, ceil(width * 50))
+    inner = {float(f"{10 ** (begin + width * i / many):.2g}") for i in range(1, many)}
     return tuple(map(_plain, sorted({low, high, *(each for each in inner if low < each < high)})))
 
 

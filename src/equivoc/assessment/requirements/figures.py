@@ -18,10 +18,15 @@ SAFE_SHARE = 95
 
 
 def used_eps(result: Assessment, requirement: Requirement) -> float | None:
-    """The tolerance of the figure: its own, else 0 for surprise and gain, the first ε above 0 for hit rates."""
+    """The tolerance of the figure in this assessment; None for a figure without one."""
+    return eps_of(requirement, result.hit_eps)
+
+
+def eps_of(requirement: Requirement, hit_eps: float) -> float | None:
+    """The tolerance of the figure: its own, else 0 for surprise and gain, and ``hit_eps`` for hits."""
     if not requirement.kind.has_eps or requirement.eps is not None:
         return requirement.eps
-    return 0.0 if requirement.figure in ("surprise", "gain") else result.hit_eps
+    return 0.0 if requirement.figure in ("surprise", "gain") else hit_eps
 
 
 def figure_value(result: Assessment, requirement: Requirement) -> float | None:

@@ -90,7 +90,7 @@ def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfident
         whole = np.array_equal(values, np.rint(values)) and np.abs(values).max() < 2**53
         levels = pa.array(values.astype(np.int64) if whole else values)
     else:
-        column = _with_groups_as_sets(column, attribute)
+        column = with_groups_as_sets(column, attribute)
         values, levels = np.arange(len(attribute), dtype=np.float64), attribute.labels
     symbols = read_symbols(column, levels, name=attribute.name, role="confidential column")
     first, past = _held(symbols, values)
@@ -111,7 +111,7 @@ def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfident
     return ReleasedConfidential(symbols.codes, symbols.labels, group_of, channel)
 
 
-def _with_groups_as_sets(column: Column, attribute: Attribute) -> Column:
+def with_groups_as_sets(column: Column, attribute: Attribute) -> Column:
     """The column with texts stripped of blanks, and with a group of the hierarchy written as the set of its values."""
     import pyarrow as pa
 

@@ -1,0 +1,1 @@
+"""The mildest setting of a technique that meets the requirements, and the best of several techniques."""

@@ -1,0 +1,138 @@
+"""Compares techniques: the risk and the loss of each, and which one meets the requirements at the least loss."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
+
+from equivoc.arguments import check_choice, checked_whole_number
+from equivoc.assessment.requirements.requirement import Requirement, requirements
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.decide.comparison.cell import ComparedSetting, measured_tolerances, wanted_figures
+from equivoc.decide.comparison.comparison import Comparison
+from equivoc.decide.comparison.description import comparison_facts
+from equivoc.decide.comparison.store import open_store
+from equivoc.did_you_mean import did_you_mean
+from equivoc.errors import InputError
+from equivoc.information_loss.overall import MEASURES
+from equivoc.intruder.strengths.strongest import INTRUDERS
+from equivoc.measure.input.arguments import tolerances
+from equivoc.study.cell import MOST_CELLS, CellKey
+from equivoc.study.fingerprint import data_fingerprint
+from equivoc.study.resumable.progress import checked_kind
+from equivoc.study.resumable.run import finish
+from equivoc.study.resumable.store_file import Asked, store_folder
+from equivoc.study.study import checked_techniques, too_many_cells
+from equivoc.techniques.technique import Technique
+
+
+def compare(
+    people: Microdata,
+    techniques: Iterable[Technique],
+    *,
+    known: Sequence[str] | None = None,
+    require: Iterable[str | Requirement] = (),
+    utility: str = "query_error",
+    replicates: int = 1,
+    seed: int = 0,
+    prior: str = "marginal",
+    intruder: str = "strongest",
+    eps: Any = None,
+    store: str | os.PathLike[str] | None = None,
+    workers: int = 1,
+    progress: bool | str = False,
+) -> Comparison:
+    """Measure risk and loss of several techniques and choose one.
+
+    The choice meets every requirement of ``require`` (such as "true_hit(5000) <= 0.2") and loses the least by the
+    measure ``utility`` (see `equivoc.utility`). ``known``, ``prior``, ``intruder`` and ``eps`` are those of
+    `equivoc.assess`, the same for all techniques. Random techniques are released ``replicates`` times, with the seeds
+    ``seed``, ``seed + 1``, …; a requirement is then judged at the riskier end of the 95 % interval of the mean.
+
+    ``store`` is a folder that keeps finished releases: an interrupted comparison continues from there, and one with
+    other techniques, more replicates or other limits computes only what is new. ``workers`` is the number of processes;
+    with more than one, a script must call this under ``if __name__ == "__main__":``. ``progress`` shows a bar on a
+    terminal (True), lines ("plain") or nothing (False).
+
+    >>> import pandas as pd
+    >>> from equivoc.techniques.rounding import Rounding
+    >>> from equivoc.techniques.unprotected import Unprotected
+    >>> frame = pd.DataFrame({"sex": ["F", "F", "M", "M"], "pay": [50, 107, 77, 80]})
+    >>> people = Microdata(frame, confidential="pay", keys=["sex"])
+    >>> compare(people, [Unprotected(), Rounding(base=200)], require=["h0 >= 1.5"]).choice.notation
+    'rounding:base=200'
+    """
+    check_people("people", people)
+    if people.several:
+        names = ", ".join(people.attributes)
+        raise InputError(
+            f"a comparison has one confidential attribute, but {names} are confidential: choose one."
+        )
+    chosen = checked_techniques(techniques)
+    asked = requirements(require)
+    check_utility(utility)
+    check_choice("prior", prior, ("marginal", "uniform"))
+    check_choice("intruder", intruder, INTRUDERS)
+    keys = people.known_keys(known)
+    replicates = checked_whole_number("replicates", replicates, at_least=1)
+    seed = checked_whole_number("seed", seed, at_least=0)
+    workers = checked_whole_number("workers", workers, at_least=1)
+    if len(chosen) * replicates > MOST_CELLS:
+        raise InputError(too_many_cells(len(chosen), replicates))
+    kind = checked_kind(progress)
+    folder = None if store is None else store_folder(store)
+    measured = measured_tolerances(people, None if eps is None else tolerances("eps", eps).tolist(), asked)
+    wanted = wanted_figures(asked)
+    facts = comparison_facts(
+        people,
+        chosen,
+        known=keys,
+        replicates=replicates,
+        seed=seed,
+        prior=prior,
+        intruder=intruder,
+        hit_eps=next((e for e in measured if e > 0), 0.0),
+        require=[each.text for each in asked],
+        utility=utility,
+    )
+    setting = ComparedSetting(
+        people, {each.notation: each for each in chosen}, keys, seed, prior, intruder, measured, wanted
+    )
+    contents = {each.notation: each.content for each in chosen}
+    request = Asked(facts, partial(data_fingerprint, people), contents)
+    cells_of = [
+        CellKey(each.notation, replicate)
+        for replicate in range(replicates)
+        for each in chosen
+        if each.random or replicate == 0
+    ]
+    opening = (
+        nullcontext()
+        if folder is None
+        else open_store(folder, request, wanted=[each.left for each in wanted])
+    )
+    with opening as opened:
+        cells = [] if opened is None else opened.cells()
+        there = {cell.key for cell in cells}
+        finish(
+            "comparison",
+            setting,
+            [key for key in cells_of if key not in there],
+            opened,
+            keep=cells.append,
+            total=len(cells_of),
+            workers=workers,
+            progress=kind,
+        )
+    return Comparison(facts, chosen, asked, utility, tuple(cells), folder)
+
+
+def check_utility(utility: object) -> None:
+    """InputError unless this is a measure of loss."""
+    if utility not in MEASURES:
+        raise InputError(
+            f"utility is {utility!r}, which is no measure of loss{did_you_mean(utility, MEASURES)}"
+        )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from equivoc.decide.choice.choose_among import ChoiceAmong, choose_among
     from equivoc.decide.comparison.compare import compare
     from equivoc.decide.comparison.comparison import Comparison
+    from equivoc.decide.protection.protect import Protected, protect
+    from equivoc.decide.protection.verify import Verification, verify
     from equivoc.information_loss.utility import utility
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.curves import Curves, curves
@@ -81,6 +83,10 @@ _HOMES = {
     "Budget": "equivoc.assessment.budget",
     "budget": "equivoc.assessment.budget",
     "Study": "equivoc.study.study",
+    "Protected": "equivoc.decide.protection.protect",
+    "protect": "equivoc.decide.protection.protect",
+    "Verification": "equivoc.decide.protection.verify",
+    "verify": "equivoc.decide.protection.verify",
     "StudyResult": "equivoc.study.result",
     "load_study": "equivoc.study.result",
     "measures": "equivoc.models.measures",
@@ -111,6 +117,7 @@ __all__ = [
     "NoisyTable",
     "Number",
     "Ordered",
+    "Protected",
     "QueryRestriction",
     "ReleasedFile",
     "Rounding",
@@ -122,6 +129,7 @@ __all__ = [
     "TopBottomCoding",
     "Tree",
     "Unprotected",
+    "Verification",
     "Window",
     "__version__",
     "assess",
@@ -136,8 +144,10 @@ __all__ = [
     "load_study",
     "measures",
     "models",
+    "protect",
     "read",
     "utility",
+    "verify",
 ]
 
 

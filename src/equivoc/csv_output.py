@@ -39,3 +39,14 @@ def escaped(value: Any) -> Any:
     if isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value):
         return f"'{value}"
     return value
+
+
+def unescaped(value: Any) -> Any:
+    """The value that `escaped` was given; text without an apostrophe of ours is returned unchanged.
+
+    >>> unescaped("'=1+1"), unescaped("'-a"), unescaped("'tis"), unescaped("-2.5"), unescaped(None)
+    ('=1+1', '-a', "'tis", '-2.5', None)
+    """
+    if isinstance(value, str) and value.startswith("'") and escaped(value[1:]) == value:
+        return value[1:]
+    return value

@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -106,13 +106,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     If ``path`` is a link, its target is replaced.
     ``private`` files can be read by their owner only; others have the usual permissions of new files.
     """
-    check_replaceable(path)
-    try:
-        target = path.resolve()
-        temporary = target.with_name(f".equivoc-{secrets.token_hex(8)}{target.suffix}")
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
-    except OSError as problem:
-        raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
+    temporary, target = _temporary(path, private=private)
     try:
         yield temporary
         check_replaceable(path)
@@ -121,6 +115,59 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
         raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_together(paths: Sequence[Path], *, private: bool = False) -> Iterator[list[Path]]:
+    """Temporary files next to ``paths`` that replace them once all are complete; if one cannot be, none is."""
+    places: list[tuple[Path, Path]] = []
+    try:
+        for path in paths:
+            places.append(_temporary(path, private=private))
+        yield [temporary for temporary, _ in places]
+        for path in paths:
+            check_replaceable(path)
+        _replace_all(places)
+    except OSError as problem:
+        named = " and ".join(map(str, paths))
+        raise InputError(f"{named} cannot be written: {problem.strerror}.") from None
+    finally:
+        for temporary, _ in places:
+            temporary.unlink(missing_ok=True)
+
+
+def _replace_all(places: Sequence[tuple[Path, Path]]) -> None:
+    """Move each temporary file to its target; after a failure the targets are what they were before."""
+    begun: list[tuple[Path, Path, bool]] = []
+    try:
+        for temporary, target in places:
+            there = target.exists()
+            former = target.with_name(f".equivoc-{secrets.token_hex(8)}.former")
+            begun.append((target, former, there))
+            if there:
+                target.replace(former)
+            temporary.replace(target)
+    except BaseException:
+        for target, former, there in reversed(begun):
+            if former.exists():
+                former.replace(target)
+            elif not there:
+                target.unlink(missing_ok=True)
+        raise
+    for _, former, _ in begun:
+        former.unlink(missing_ok=True)
+
+
+def _temporary(path: Path, *, private: bool) -> tuple[Path, Path]:
+    """A new empty file next to ``path`` (or its target, if it is a link), and the file that it will replace."""
+    check_replaceable(path)
+    try:
+        target = path.resolve()
+        temporary = target.with_name(f".equivoc-{secrets.token_hex(8)}{target.suffix}")
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
+    except OSError as problem:
+        raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
+    return temporary, target
 
 
 def _spelling(path: Path) -> str:

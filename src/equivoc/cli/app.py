@@ -9,9 +9,11 @@ from equivoc.cli.choose import choose
 from equivoc.cli.compare import compare
 from equivoc.cli.curve import curve
 from equivoc.cli.measures import measures
+from equivoc.cli.protect import protect
 from equivoc.cli.report import report
 from equivoc.cli.reproduce import reproduce
 from equivoc.cli.study import study
+from equivoc.cli.verify import verify
 from equivoc.version import __version__
 
 app = typer.Typer(
@@ -48,3 +50,5 @@ app.command()(study)
 app.command()(compare)
 app.command()(reproduce)
 app.command()(choose)
+app.command()(protect)
+app.command()(verify)

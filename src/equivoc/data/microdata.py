@@ -72,7 +72,7 @@ class Microdata:
         """The file that the people were read from; None for a frame. No command may overwrite it."""
         self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights)
         self._kinds = kinds
-        self._drop_missing = drop_missing
+        self._drop_missing = bool(drop_missing)
         self._weights_name = weights
         self._records = open_records(
             table,
@@ -227,6 +227,22 @@ class Microdata:
     def dropped(self) -> int:
         """How many rows were dropped because a confidential value was missing."""
         return self._records.dropped
+
+    @property
+    def source_rows(self) -> NDArray[np.int64]:
+        """The row of each record in the source, from 0: they differ from the records' numbers if rows were dropped."""
+        numbers = np.arange(len(self))
+        return np.array(self._records.source_rows(numbers.tolist())) if self.dropped else numbers
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The confidential columns as the caller described them."""
+        return self._kinds
+
+    @property
+    def drop_missing(self) -> bool:
+        """True if rows without a confidential value are left out."""
+        return self._drop_missing
 
     @property
     def codes(self) -> NDArray[np.int32]:

@@ -77,8 +77,11 @@ class Sampling(Technique):
                 f"sampling: fraction {self.fraction} of {len(people)} records is less than half a record; "
                 "draw a larger share."
             )
-        drawn = np.sort(generator(rng).choice(len(people), size=size, replace=False))
-        values = len(people.values)
+        return self.of_drawn(people, np.sort(generator(rng).choice(len(people), size=size, replace=False)))
+
+    def of_drawn(self, people: Microdata, drawn: NDArray[np.int64]) -> Sample:
+        """The release of the records with these numbers, ascending."""
+        size, values = len(drawn), len(people.values)
         group = np.full(len(people), values, dtype=np.int32)
         group[drawn] = people.codes[drawn]
         if self.prior == "marginal":

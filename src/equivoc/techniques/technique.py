@@ -31,6 +31,9 @@ class Technique(ABC):
 
     settings: ClassVar[tuple[Setting, ...]] = ()
     """Its numeric parameters, the usual one first."""
+    private_noise: ClassVar[bool] = False
+    """True if its guarantee needs noise that nobody can repeat: a release to publish is made without a seed."""
+
     worded: ClassVar[tuple[str, ...]] = ("on", "hierarchies", "levels", "matrix")
     """The parameters that parse text with separators themselves, such as ``age+sex``."""
 

@@ -36,6 +36,18 @@ NEARLY = 1e-9
 """Numbers that differ by less than this share are the same: a file may hold rounded texts of them."""
 
 
+class NeverShownError(InputError):
+    """The file has a value that the stated technique cannot have written."""
+
+    def __init__(self, technique: str, value: str) -> None:
+        super().__init__(
+            f"channel is {technique}, which never shows {value}: state the technique and the parameters that the file "
+            "was made with, or no channel."
+        )
+        self.fact = f"{technique} never shows {value}"
+        """Without advice about the channel, for files whose technique is certain."""
+
+
 @dataclass(frozen=True, eq=False)
 class OrPrior(Channel):
     """A channel with one more symbol, which is uninformative: its row is the prior."""
@@ -148,8 +160,5 @@ def _looked_up(technique: str, name: str, column: Column, labels: pa.Array) -> I
     used = np.bincount(column.codes, minlength=len(shown)) > 0
     if (wrong & used).any():
         value = shown[int(np.argmax(wrong & used))].as_py()
-        raise InputError(
-            f"channel is {technique}, which never shows the {name} {value!r}: state the technique and the parameters "
-            "that the file was made with, or no channel."
-        )
+        raise NeverShownError(technique, f"the {name} {value!r}")
     return np.asarray(at[column.codes.astype(np.int64)], dtype=np.int64)

@@ -56,6 +56,7 @@ class NoisyTable(Technique):
     """
 
     name: ClassVar[str] = "noisy-table"
+    private_noise: ClassVar[bool] = True
     settings: ClassVar = (
         Setting(
             "epsilon",

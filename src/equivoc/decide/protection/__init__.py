@@ -1,0 +1,1 @@
+"""The protected file, the certificate beside it, and the check that the certificate holds."""

@@ -75,5 +75,5 @@ def test_the_command(frame, tmp_path: Path):
 def test_a_study_has_no_budget(frame):
     people = eq.Microdata(frame, confidential="pay", keys=["sex"])
     done = eq.Study(people, techniques=[eq.Sampling(0.5)], replicates=1).run()
-    with pytest.raises(eq.InputError, match="a study has no section on the privacy budget"):
+    with pytest.raises(eq.InputError, match="only an assessment has a section on the privacy budget"):
         facts_of(done, budget=True)

@@ -6,11 +6,21 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 import equivoc as eq
 from equivoc.cli.app import app
+from equivoc.techniques.unprotected import PublishedFile
+
+
+class NotReadable(PublishedFile):
+    """The file with a key that is written in another type."""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return pd.DataFrame({"key": ["*"] * 14, "pay": range(14)})
 
 
 def section(page: str) -> str:
@@ -73,3 +83,16 @@ def test_several_attributes_and_a_released_file_on_the_command_line(
     }
     assert moved["pay"] == pytest.approx(10 / frame.pay.std(ddof=0))
     assert moved["sex"] == 0
+
+
+def test_a_column_that_cannot_be_compared_is_said_and_no_error(tmp_path: Path) -> None:
+    """Bytes that are no text, some of them starred."""
+    table = pa.table({"key": pa.array([b"\xff"] * 5 + [b"a"] * 9), "pay": pa.array(range(14))})
+    people = eq.Microdata(table, confidential="pay", keys=["key"])
+    result = eq.assess(people, NotReadable(people))
+    told = result.facts()["utility"]
+    assert told["rows"] == []
+    assert told["sentence"].startswith("It cannot be measured: the key 'key' holds bytes")
+    assert told["sentence"] in section(
+        result.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    ).replace("&#39;", "'")

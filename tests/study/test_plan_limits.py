@@ -15,7 +15,7 @@ from equivoc.study.plan import read_plan
     ("before", "after", "line", "said"),
     [
         ("replicates = 3", "replicates = 10000000", 17, "4 techniques × 10,000,000 replicates are too many"),
-        ("replicates = 3", "replicates = 250001", 17, "a study has at most 1,000,000 releases"),
+        ("replicates = 3", "replicates = 250001", 17, "at most 1,000,000 releases are computed"),
         ("replicates = 3", f"replicates = {10**30}", 17, "replicates is a whole number of more than 64 bits"),
         (
             "replicates = 3",

@@ -22,11 +22,11 @@ UNEVEN = 5.0
 EMPTY = 0.4
 """The axis of the risk begins at 0 if at most this share of it lies below the lowest point."""
 STATES = {
-    "the choice": ("#009e73", "diamond", 190),
-    "meets every requirement": (COLOURS[0], "circle", 90),
-    "does not": ("#b23a00", "cross", 80),
+    "the choice": ("#009e73", "diamond"),
+    "meets every requirement": (COLOURS[0], "circle"),
+    "does not": ("#b23a00", "cross"),
 }
-"""Colour, shape and size of a point; "does not" is left out if nothing is required."""
+"""Colour and shape of a point; "does not" is left out if nothing is required."""
 LONGEST_NAME = 44
 LINE_HEIGHT = 17
 
@@ -221,7 +221,7 @@ def _points(
 ) -> list[alt.Chart]:
     """The points, and their numbers where there is room."""
     states = [state for state in STATES if required or state != "does not"]
-    colours, shapes, sizes = zip(*(STATES[state] for state in states), strict=True)
+    colours, shapes = zip(*(STATES[state] for state in states), strict=True)
     names = states if required else ["the choice", "another technique"]
     at = label_places(
         [axes.pixels(point.loss[0], point.risk[0]) for point in drawn],
@@ -247,7 +247,6 @@ def _points(
     legend = alt.Legend(orient="bottom", title=None, labelLimit=260)
     colour = alt.Color("state:N", scale=alt.Scale(domain=list(names), range=list(colours)), legend=legend)
     shape = alt.Shape("state:N", scale=alt.Scale(domain=list(names), range=list(shapes)), legend=legend)
-    size = alt.Size("state:N", scale=alt.Scale(domain=list(names), range=list(sizes)), legend=None)
     tooltip = [
         alt.Tooltip("number:N", title="number"),
         alt.Tooltip("name:N", title="technique"),
@@ -256,8 +255,8 @@ def _points(
         alt.Tooltip("front:N", title="on the front"),
     ]
     base = alt.Chart({"values": rows})
-    shown = base.mark_point(filled=True, opacity=1).encode(
-        x=x, y=y, color=colour, shape=shape, size=size, tooltip=tooltip
+    shown = base.mark_point(filled=True, opacity=1, size=110).encode(
+        x=x, y=y, color=colour, shape=shape, tooltip=tooltip
     )
     labels = base.mark_text(fontSize=12, fontWeight=600, baseline="middle").encode(
         x=_like(x, "label_x:Q"), y=_like(y, "label_y:Q"), text="number:N"

@@ -6,6 +6,7 @@ import typer
 
 from equivoc.cli.assess import assess
 from equivoc.cli.choose import choose
+from equivoc.cli.compare import compare
 from equivoc.cli.curve import curve
 from equivoc.cli.measures import measures
 from equivoc.cli.protect import protect
@@ -46,6 +47,7 @@ app.command()(assess)
 app.command()(measures)
 app.command()(report)
 app.command()(study)
+app.command()(compare)
 app.command()(reproduce)
 app.command()(choose)
 app.command()(protect)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -145,9 +145,13 @@ class PeopleOptions:
 
     def asked(self, people: Microdata) -> list[str]:
         """The keys that the intruder knows."""
+        return self.asked_keys(people.keys)
+
+    def asked_keys(self, keys: Sequence[str]) -> list[str]:
+        """Those of the ``keys`` that the intruder knows."""
         if self.known is None:
-            return list(people.keys)
-        if self.known.strip() == NOTHING and NOTHING not in people.keys:
+            return list(keys)
+        if self.known.strip() == NOTHING and NOTHING not in keys:
             return []
         return names("--known", self.known)
 

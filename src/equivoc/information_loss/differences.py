@@ -74,7 +74,9 @@ def association_losses(original: ShownTable, released: ShownTable) -> Iterator[L
 def deviation(original: ShownTable, name: str) -> float:
     """The original's standard deviation; 1 if all its values are equal."""
     at, share = original[name].distribution(original.weights)
-    found = float(np.sqrt(share @ (at - share @ at) ** 2))
+    scale = float(np.abs(at).max()) or 1.0  # squares of the largest numbers would overflow
+    at = at / scale
+    found = float(np.sqrt(share @ (at - share @ at) ** 2)) * scale
     return found if found > 0 else 1.0
 
 
@@ -96,6 +98,7 @@ def _averages(at: Floats, share: Floats) -> Floats:
 def _correlations(table: ShownTable, names: list[str]) -> Floats:
     """The correlations of the records' numbers; 0 with a column whose numbers are all equal."""
     numbers = np.stack([table[name].points for name in names])
+    numbers = numbers / np.maximum(np.abs(numbers).max(axis=1, initial=0), np.finfo(float).tiny)[:, None]
     total = table.weights.sum()
     share = (table.weights if total > 0 else np.ones(len(table))) / (total if total > 0 else len(table))
     centred = numbers - (numbers @ share)[:, None]

@@ -67,8 +67,8 @@ def _error(
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     keys = [key for key in original.columns if key != confidential]
-    features = np.column_stack([table[key].points for key in keys])[records]
-    known = np.column_stack([original[key].points for key in keys])[test]
+    features = np.column_stack([_ranks(original, key, table[key].points[records]) for key in keys])
+    known = np.column_stack([_ranks(original, key, original[key].points[test]) for key in keys])
     target, true = table[confidential].points[records], original[confidential].points[test]
     # In a fixed order, so that the order of the released records does not matter.
     order = np.lexsort((target, *features.T))
@@ -81,9 +81,16 @@ def _error(
         "n_jobs": 1,
     }
     if original[confidential].numeric:
-        forest = RandomForestRegressor(**options).fit(features, target)
-        off = float(np.sqrt(np.mean((forest.predict(known) - true) ** 2)))
-        return off / deviation(original, confidential)
+        unit = deviation(original, confidential)
+        forest = RandomForestRegressor(**options).fit(features, target / unit)
+        return float(np.sqrt(np.mean((forest.predict(known) - true / unit) ** 2)))
     classes = classing(original, confidential, most=MOST_CATEGORIES)
     forest = RandomForestClassifier(**options).fit(features, classes.of(target))
     return float(np.mean(forest.predict(known) != classes.of(true)))
+
+
+def _ranks(original: ShownTable, name: str, points: Floats) -> Floats:
+    """Ranks among the original's places: trees need no more, and they compute in single precision."""
+    places = np.unique(original[name].at)
+    below, above = np.searchsorted(places, points), np.searchsorted(places, points, side="right")
+    return np.asarray((below + above) / 2)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.microdata import Microdata
+from equivoc.data.reading.columns import positions
 from equivoc.data.reading.records import held_columns
 from equivoc.data.reading.tables import open_table
 from equivoc.errors import InputError
@@ -177,7 +178,9 @@ def _of_groups(people: Microdata, name: str, released: ReleasedColumn) -> ShownC
 
 
 def _as_read(people: Microdata, name: str, column: Column) -> ShownColumn:
-    """A column of a file, whose symbols are read one by one."""
+    """A column of a file, whose symbols are read one by one unless all are levels of the original."""
+    import pyarrow as pa
+
     levels = _levels(people, name)
     most = np.inf
     if name == people.confidential:
@@ -186,8 +189,25 @@ def _as_read(people: Microdata, name: str, column: Column) -> ShownColumn:
     elif levels.null_count:
         nulls = int(np.count_nonzero(people.key_codes(name) == len(levels) - 1))
         most = most_nulls(nulls, records=len(people), released=len(column.codes))
-    symbols = read_symbols(column, levels, name=name, role="column", most_nulls=most)
+    if column.levels.type == levels.type and not _suppressed(column, most):
+        place = positions(column.levels, levels)
+        if (place >= 0).all():
+            return _of_levels(people, name, place[column.codes])
+    try:
+        symbols = read_symbols(column, levels, name=name, role="column", most_nulls=most)
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"the key {name!r} holds bytes that are no text, so its utility cannot be measured."
+        ) from None
     return _shown(name, symbols)
+
+
+def _suppressed(column: Column, most: float) -> bool:
+    """True if the column has more nulls than the original explains."""
+    if not column.levels.null_count:
+        return False
+    null = np.flatnonzero(column.levels.is_null().to_numpy(zero_copy_only=False))
+    return bool(np.count_nonzero(np.isin(column.codes, null)) > most)
 
 
 def _shown(name: str, symbols: Symbols) -> ShownColumn:

@@ -24,9 +24,11 @@ from markupsafe import Markup
 from equivoc.assessment.assessment import Assessment
 from equivoc.charts.drawing import check_drawing
 from equivoc.charts.report import assessment_figures
+from equivoc.decide.comparison.comparison import Comparison
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, one_each, replacing
 from equivoc.number_format import amount, bits, figure, probability
+from equivoc.report.comparison_facts import comparison_facts
 from equivoc.report.facts import assessment_facts
 from equivoc.report.several_facts import several_facts
 from equivoc.report.study_facts import StudyResult, study_facts
@@ -52,13 +54,15 @@ def facts_of(
     date: str | None = None,
     budget: bool = False,
 ) -> dict[str, Any]:
-    """The facts of an assessment or of a study, ready for JSON."""
+    """The facts of an assessment, a study or a comparison, ready for JSON."""
     if isinstance(result, Assessment):
         return assessment_facts(
             result, unit=unit, record_values=record_values, title=title, date=date, budget=budget
         )
     if budget:
-        raise InputError("a study has no section on the privacy budget; ask an assessment for it.")
+        raise InputError("only an assessment has a section on the privacy budget.")
+    if isinstance(result, Comparison):
+        return comparison_facts(result, unit=unit, title=title, date=date)
     return study_facts(result, unit=unit, title=title, date=date)
 
 
@@ -73,7 +77,7 @@ def write_report(
     date: str | None = None,
     budget: bool = False,
 ) -> Path:
-    """Write the report of an assessment (with a ``study`` beside it, if given) or of a study.
+    """Write the report of an assessment (with a ``study`` beside it, if given), of a study or of a comparison.
 
     The file is written completely or not at all; the same result gives the same bytes unless a ``date`` is given.
     """
@@ -84,6 +88,8 @@ def write_report(
     if facts["kind"] == "assessment":
         compared = None if study is None else study_facts(study, unit=unit)
         page = render(facts, compared, None if study is None else study.plot())
+    elif facts["kind"] == "comparison":
+        page = render_comparison(facts, result.plot())
     else:
         page = render(None, facts, result.plot())
     return write_page(page, path)
@@ -117,16 +123,25 @@ def render(
     study_chart: alt.TopLevelMixin | None = None,
 ) -> str:
     """The page of these facts; ``study_chart`` is the study's own chart."""
-    check_drawing()
     charts = {} if assessment is None else assessment_figures(assessment)
     if study_chart is not None:
         charts["study"] = study_chart
+    return _page(assessment or study, charts, assessment=assessment, study=study)
+
+
+def render_comparison(comparison: dict[str, Any], chart: alt.TopLevelMixin) -> str:
+    """The page of a comparison and its map."""
+    return _page(comparison, {"map": chart}, comparison=comparison)
+
+
+def _page(facts: Any, charts: dict[str, alt.TopLevelMixin], **sections: Any) -> str:
+    """The page with these sections; those that are not given are left out."""
+    check_drawing()
     scripts = {"bundle": _bundle(), "start": _text("page.js")}
     template = _environment().get_template("page.html.jinja")
     page: str = template.render(
-        facts=assessment or study,
-        assessment=assessment,
-        study=study,
+        facts=facts,
+        **{"assessment": None, "study": None, "comparison": None} | sections,
         charts={name: _spec(chart) for name, chart in charts.items()},
         style=Markup(_text("page.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},

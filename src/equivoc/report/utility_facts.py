@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from equivoc.errors import InputError
 from equivoc.information_loss.utility import losses
 
 if TYPE_CHECKING:
@@ -27,13 +28,15 @@ def utility_facts(result: Assessment) -> dict[str, Any]:
     The random queries and the people held out are drawn with the seed of the release.
     """
     seed = result.seed or 0
-    found = losses(result.people, result.release, seed=seed)
+    try:
+        found = losses(result.people, result.release, seed=seed)
+    except InputError as refused:  # a release may be assessed although a column cannot be compared
+        return {"seed": seed, "sentence": f"It cannot be measured: {refused}", "rows": []}
     first = next((loss.meaning for loss in found if loss.measure == "query_error"), None)
+    nothing = "Nothing is released that a user could count or sum."
     return {
         "seed": seed,
-        "sentence": "Nothing is released that a user could count or sum."
-        if first is None
-        else f"{first[0].upper()}{first[1:]}.",
+        "sentence": nothing if first is None else f"{first[0].upper()}{first[1:]}.",
         "rows": [
             {
                 "measure": loss.measure,

@@ -1,4 +1,4 @@
-"""A study as a TOML file: data, techniques with lists of parameters, what intruders know, replicates, seed.
+"""A study, or a comparison, as a TOML file: data, techniques with lists of parameters, what intruders know.
 
 [data]
 path = "people.csv"          # relative to the plan's folder
@@ -21,6 +21,10 @@ replicates = 30
 seed = 0
 prior = "marginal"           # or "uniform"
 intruder = "informed"        # or paper, register, learned, strongest
+
+[compare]                    # for `equivoc compare`; also replicates, seed, prior, intruder
+known = ["age"]              # default: all keys
+utility = "query_error"      # the measure of loss that ranks
 
 [require]                    # for `equivoc compare`; a study has no requirements
 rules = ["true_hit(5000) <= 0.2", "h0@worst >= 1"]
@@ -50,11 +54,11 @@ from equivoc.study.toml_lines import TomlLines
 from equivoc.techniques.notation import TECHNIQUES, technique_of
 from equivoc.techniques.technique import Technique
 
-TABLES = ("data", "technique", "study", "require")
+TABLES = ("data", "technique", "study", "compare", "require")
 NEEDED = ("path", "confidential", "keys")
 KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "path": (str, "a text"),
-    "confidential": (str, "the name of one column: a study has one confidential attribute"),
+    "confidential": (str, "the name of one column: only one can be confidential here"),
     "keys": (list, "a list of texts"),
     "round_to": ((int, float), "a number"),
     "domain": ((list, dict), "a list of numbers, or { low = …, high = …, step = … }"),
@@ -68,12 +72,19 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "seed": (int, "a whole number"),
     "prior": (str, "a text"),
     "intruder": (str, "a text"),
+    "known": (list, "a list of keys"),
+    "utility": (str, "a text"),
+    "eps": (list, "a list of numbers"),
     "rules": (list, 'a list of texts, such as ["true_hit(5000) <= 0.2"]'),
 }
 ABOUT_KINDS = ("round_to", "domain", "hierarchy", "ordered", "categories")
 DATA = ("path", "confidential", "keys", "drop_missing", *ABOUT_KINDS)
 REQUIRE = ("rules",)
-STUDY = ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder")
+DESIGNS = {
+    "study": ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder"),
+    "compare": ("known", "replicates", "seed", "prior", "intruder", "utility", "eps"),
+}
+"""The keys of the table that describes the computation, by its name."""
 SAID_OF_DATA = {
     "hierarchy": ("hierarchy",),
     "ordered": ("ordered", "levels"),
@@ -97,14 +108,14 @@ LONGEST_DOMAIN = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan whose tables and techniques are checked; `study` reads and checks the data."""
+    """A plan whose tables and techniques are checked; `people` reads and checks the data."""
 
     path: Path
     lines: TomlLines
     data: dict[str, Any]
     techniques: tuple[Technique, ...]
     design: dict[str, Any]
-    """Those of known_sizes, subsets, replicates, seed, prior and intruder that are given."""
+    """The keys of [study], or of [compare], that are given."""
     requirements: tuple[Requirement, ...] = ()
     """What a release must meet, for a comparison."""
 
@@ -118,12 +129,12 @@ class Plan:
         instead = {"prior": prior, "intruder": intruder}
         design = self.design | {name: given for name, given in instead.items() if given is not None}
         people = self.people()
-        with self._at("study", {key: (key,) for key in STUDY}):
+        with self.at("study", {key: (key,) for key in DESIGNS["study"]}):
             return Study(people, techniques=self.techniques, **design)
 
     def people(self) -> Microdata:
         """Read the people."""
-        with self._at("data", SAID_OF_DATA):
+        with self.at("data", SAID_OF_DATA):
             return Microdata(
                 self.path.parent / self.data["path"],
                 confidential=self._kinds(),
@@ -150,7 +161,7 @@ class Plan:
         return kinds_of([self.data["confidential"]], **given | {"hierarchy": self.hierarchies()})
 
     @contextmanager
-    def _at(self, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[None]:
+    def at(self, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[None]:
         """Add the line to an error: the line of the key that the message names, or of the table if it names none."""
         try:
             yield
@@ -158,8 +169,11 @@ class Plan:
             raise wrong(self.path, self.lines, table, _named(str(mistake), keys), str(mistake)) from None
 
 
-def read_plan(path: str | os.PathLike[str]) -> Plan:
-    """The plan in a TOML file; InputError names the line and the key that is wrong."""
+def read_plan(path: str | os.PathLike[str], design: str = "study") -> Plan:
+    """The plan of a "study" or "compare" in a TOML file; InputError names the line and the key that is wrong.
+
+    A file may have the tables of both.
+    """
     file = Path(path)
     plan, lines = read_toml(file)
     for table in plan:
@@ -170,10 +184,10 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     for name in NEEDED:
         if name not in data:
             raise wrong(file, lines, "data", "", f"[data] needs {name}.")
-    design = _table(file, lines, plan, "study", STUDY)
+    asked = _table(file, lines, plan, design, DESIGNS[design])
     rules = _requirements(file, lines, plan)
-    techniques = tuple(_techniques(file, lines, plan, design.get("replicates", 1)))
-    return Plan(file, lines, data, techniques, design, rules)
+    techniques = tuple(_techniques(file, lines, plan, asked.get("replicates", 1), design))
+    return Plan(file, lines, data, techniques, asked, rules)
 
 
 def _table(
@@ -205,7 +219,9 @@ def _requirements(file: Path, lines: TomlLines, plan: dict[str, Any]) -> tuple[R
         raise wrong(file, lines, "require", "rules", str(mistake)) from None
 
 
-def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any], replicates: int) -> Iterator[Technique]:
+def _techniques(
+    file: Path, lines: TomlLines, plan: dict[str, Any], replicates: int, design: str
+) -> Iterator[Technique]:
     """The techniques of all tables: every combination of the listed parameters."""
     tables = plan.get("technique", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -215,7 +231,7 @@ def _techniques(file: Path, lines: TomlLines, plan: dict[str, Any], replicates: 
     grids = [_grid(file, lines, number, table) for number, table in enumerate(tables)]
     count = sum(prod(map(len, grid.values())) for grid in grids)
     if count * replicates > MOST_CELLS:
-        at = ("study", "replicates") if replicates > count else ("technique", "")
+        at = (design, "replicates") if replicates > count else ("technique", "")
         raise wrong(file, lines, *at, too_many_cells(count, replicates))
     seen: set[str] = set()
     for number, grid in enumerate(grids):

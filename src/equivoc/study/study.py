@@ -187,5 +187,5 @@ def too_many_cells(techniques: int, replicates: int) -> str:
     """The message for a study with too many releases."""
     return (
         f"{techniques:,} techniques × {replicates:,} replicates are too many; give fewer techniques or replicates: "
-        f"a study has at most {MOST_CELLS:,} releases."
+        f"at most {MOST_CELLS:,} releases are computed."
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from itertools import product
+from math import prod
 from typing import Any
 
 from equivoc.did_you_mean import did_you_mean
@@ -25,6 +27,7 @@ from equivoc.techniques.technique import Technique
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
+MOST_CHOICES = 10_000
 TECHNIQUES: Mapping[str, type[Technique]] = {
     kind.name: kind
     for kind in (
@@ -82,6 +85,29 @@ def technique_type(name: str) -> type[Technique]:
     if name not in TECHNIQUES:
         raise InputError(f"there is no technique {name!r}{did_you_mean(name, TECHNIQUES)}")
     return TECHNIQUES[name]
+
+
+def techniques_from(text: str) -> list[Technique]:
+    """The techniques of a notation with choices between bars: every combination of them.
+
+    >>> [technique.notation for technique in techniques_from("sampling:fraction=0.1|0.5")]
+    ['sampling:fraction=0.1', 'sampling:fraction=0.5']
+    """
+    name, colon, rest = text.partition(":")
+    items = [item.partition("=") for item in split_words(rest, ",")]
+    choices = [
+        [value] if parameter.strip() in Technique.worded else split_words(value, "|")
+        for parameter, _, value in items
+    ]
+    if prod(map(len, choices)) > MOST_CHOICES:
+        raise InputError(
+            f"the technique {name!r} has more than {MOST_CHOICES:,} combinations of its choices."
+        )
+    heads = [f"{parameter}{equals}" for parameter, equals, _ in items]
+    return [
+        technique_from(name + colon + ",".join(map(str.__add__, heads, values)))
+        for values in product(*choices)
+    ]
 
 
 def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:

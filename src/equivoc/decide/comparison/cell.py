@@ -8,6 +8,7 @@ from time import perf_counter
 
 from equivoc.assessment.assessment import Assessment, assess
 from equivoc.assessment.requirements.figures import figure_value, why_not
+from equivoc.assessment.requirements.judging import tolerances_with
 from equivoc.assessment.requirements.requirement import Requirement
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
@@ -99,5 +100,4 @@ def measured_tolerances(
 ) -> tuple[float, ...]:
     """The given tolerances (default: an assessment's), those of the requirements, and 0."""
     first = people.attribute.geometry.default_tolerances() if given is None else given
-    of_requirements = [each.eps for each in asked if each.eps is not None]
-    return tuple(dict.fromkeys(float(e) for e in (*first, *of_requirements, 0.0)))
+    return tuple(dict.fromkeys([*tolerances_with(asked, map(float, first)), 0.0]))

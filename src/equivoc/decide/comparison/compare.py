@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from equivoc.arguments import check_choice, checked_whole_number
-from equivoc.assessment.requirements.requirement import Requirement, requirements
+from equivoc.assessment.requirements.figures import eps_of
+from equivoc.assessment.requirements.requirement import Requirement, check_contradictions, requirements
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.decide.comparison.cell import ComparedSetting, measured_tolerances, wanted_figures
 from equivoc.decide.comparison.comparison import Comparison
 from equivoc.decide.comparison.description import comparison_facts
-from equivoc.decide.comparison.store import open_store
+from equivoc.decide.comparison.store import Store, open_store
 from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.information_loss.overall import MEASURES
 from equivoc.intruder.strengths.strongest import INTRUDERS
 from equivoc.measure.input.arguments import tolerances
 from equivoc.study.cell import MOST_CELLS, CellKey
-from equivoc.study.fingerprint import data_fingerprint
+from equivoc.study.fingerprint import Facts, data_fingerprint
 from equivoc.study.resumable.progress import checked_kind
 from equivoc.study.resumable.run import finish
 from equivoc.study.resumable.store_file import Asked, store_folder
@@ -65,6 +68,81 @@ def compare(
     >>> compare(people, [Unprotected(), Rounding(base=200)], require=["h0 >= 1.5"]).choice.notation
     'rounding:base=200'
     """
+    asked = request(
+        people,
+        techniques,
+        known=known,
+        require=require,
+        utility=utility,
+        replicates=replicates,
+        seed=seed,
+        prior=prior,
+        intruder=intruder,
+        eps=eps,
+    )
+    return asked.run(store, workers=workers, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A comparison whose arguments are checked, and which is not computed yet."""
+
+    facts: Facts
+    setting: ComparedSetting
+    requirements: tuple[Requirement, ...]
+    utility: str
+
+    def run(
+        self, store: str | os.PathLike[str] | None = None, *, workers: int = 1, progress: bool | str = False
+    ) -> Comparison:
+        """Compute the releases that are not in the ``store`` yet; the arguments are those of `compare`."""
+        kind = checked_kind(progress)
+        workers = checked_whole_number("workers", workers, at_least=1)
+        folder = None if store is None else store_folder(store)
+        techniques = self.setting.techniques
+        every = [
+            CellKey(notation, replicate)
+            for replicate in range(self.facts["replicates"])
+            for notation, technique in techniques.items()
+            if technique.random or replicate == 0
+        ]
+        with nullcontext() if folder is None else self._open(folder) as opened:
+            cells = [] if opened is None else opened.cells()
+            there = {cell.key for cell in cells}
+            finish(
+                "comparison",
+                self.setting,
+                [key for key in every if key not in there],
+                opened,
+                keep=cells.append,
+                total=len(every),
+                workers=workers,
+                progress=kind,
+            )
+        return Comparison(
+            self.facts, tuple(techniques.values()), self.requirements, self.utility, tuple(cells), folder
+        )
+
+    def _open(self, folder: Path) -> AbstractContextManager[Store]:
+        contents = {notation: technique.content for notation, technique in self.setting.techniques.items()}
+        asked = Asked(self.facts, partial(data_fingerprint, self.setting.people), contents)
+        return open_store(folder, asked, wanted=[each.left for each in self.setting.wanted])
+
+
+def request(
+    people: Microdata,
+    techniques: Iterable[Technique],
+    *,
+    known: Sequence[str] | None = None,
+    require: Iterable[str | Requirement] = (),
+    utility: str = "query_error",
+    replicates: int = 1,
+    seed: int = 0,
+    prior: str = "marginal",
+    intruder: str = "strongest",
+    eps: Any = None,
+) -> Request:
+    """Check the arguments of `compare`; InputError names what is wrong."""
     check_people("people", people)
     if people.several:
         names = ", ".join(people.attributes)
@@ -79,13 +157,11 @@ def compare(
     keys = people.known_keys(known)
     replicates = checked_whole_number("replicates", replicates, at_least=1)
     seed = checked_whole_number("seed", seed, at_least=0)
-    workers = checked_whole_number("workers", workers, at_least=1)
     if len(chosen) * replicates > MOST_CELLS:
         raise InputError(too_many_cells(len(chosen), replicates))
-    kind = checked_kind(progress)
-    folder = None if store is None else store_folder(store)
     measured = measured_tolerances(people, None if eps is None else tolerances("eps", eps).tolist(), asked)
-    wanted = wanted_figures(asked)
+    hit_eps = next((e for e in measured if e > 0), 0.0)
+    check_contradictions([each.at(eps_of(each, hit_eps)) for each in asked])
     facts = comparison_facts(
         people,
         chosen,
@@ -94,40 +170,15 @@ def compare(
         seed=seed,
         prior=prior,
         intruder=intruder,
-        hit_eps=next((e for e in measured if e > 0), 0.0),
+        hit_eps=hit_eps,
         require=[each.text for each in asked],
         utility=utility,
     )
+    by_notation = {each.notation: each for each in chosen}
     setting = ComparedSetting(
-        people, {each.notation: each for each in chosen}, keys, seed, prior, intruder, measured, wanted
+        people, by_notation, keys, seed, prior, intruder, measured, wanted_figures(asked)
     )
-    contents = {each.notation: each.content for each in chosen}
-    request = Asked(facts, partial(data_fingerprint, people), contents)
-    cells_of = [
-        CellKey(each.notation, replicate)
-        for replicate in range(replicates)
-        for each in chosen
-        if each.random or replicate == 0
-    ]
-    opening = (
-        nullcontext()
-        if folder is None
-        else open_store(folder, request, wanted=[each.left for each in wanted])
-    )
-    with opening as opened:
-        cells = [] if opened is None else opened.cells()
-        there = {cell.key for cell in cells}
-        finish(
-            "comparison",
-            setting,
-            [key for key in cells_of if key not in there],
-            opened,
-            keep=cells.append,
-            total=len(cells_of),
-            workers=workers,
-            progress=kind,
-        )
-    return Comparison(facts, chosen, asked, utility, tuple(cells), folder)
+    return Request(facts, setting, asked, utility)
 
 
 def check_utility(utility: object) -> None:

@@ -72,10 +72,10 @@ def reason(
     if isnan(each.loss.mean):
         return f"{meets}{utility} does not apply to it, so that it cannot be ranked by what it loses."
     if each.loss.mean > chosen.loss.mean:
-        over = " on average over its releases" if replicates > 1 else ""
+        more = "more on average" if replicates > 1 else "more"
         return (
-            f"{meets}loses more: {utility} {figure(each.loss.mean)} against {figure(chosen.loss.mean)} "
-            f"for {chosen.notation}{over}."
+            f"{meets}loses {more}: {utility} {figure(each.loss.mean)} against {figure(chosen.loss.mean)} for "
+            f"{chosen.notation}."
         )
     if each.risk.mean != chosen.risk.mean:
         return (

@@ -73,9 +73,11 @@ def reason(
         return f"{meets}{utility} does not apply to it, so that it cannot be ranked by what it loses."
     if each.loss.mean > chosen.loss.mean:
         more = "more on average" if replicates > 1 else "more"
+        near = replicates > 1 and each.loss.low <= chosen.loss.high
+        overlap = "; their 95 % intervals overlap" if near else ""
         return (
             f"{meets}loses {more}: {utility} {figure(each.loss.mean)} against {figure(chosen.loss.mean)} for "
-            f"{chosen.notation}."
+            f"{chosen.notation}{overlap}."
         )
     if each.risk.mean != chosen.risk.mean:
         return (

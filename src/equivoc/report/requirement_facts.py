@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from equivoc.assessment.requirements.figures import figure_value, used_eps
+from equivoc.assessment.requirements.figures import figure_value, used_eps, value_without_release
 from equivoc.assessment.requirements.outcome import Outcome
 from equivoc.assessment.requirements.requirement import Requirement
-from equivoc.intruder.prior import marginal
 from equivoc.number_format import amount, bits, figure
 
 if TYPE_CHECKING:
@@ -74,7 +71,7 @@ def help_sentence(result: Assessment, missed: Outcome) -> str:
         )
     if not requirement.limits_risk:
         return f"{requirement.text} asks for risk, not for safety; did you mean the other direction?"
-    baseline = _without_release(result, requirement)
+    baseline = value_without_release(result, requirement)
     if baseline is not None and not requirement.keeps(baseline):
         return (
             f"Even without any release {requirement.left} is {figure(baseline)}, so no protection is likely to meet "
@@ -125,24 +122,6 @@ def _less_detail(result: Assessment, requirement: Requirement) -> str:
         return "release rounded values"
     wide = f"twice the tolerance {amount(step / 2)}"
     return f"release it rounded to multiples of {amount(step)} or more ({wide})"
-
-
-def _without_release(result: Assessment, requirement: Requirement) -> float | None:
-    """The figure of an intruder who has no release; None where it cannot be compared."""
-    prior, eps = result.prior, requirement.eps
-    if requirement.figure in ("h0", "area"):
-        return float(getattr(prior, requirement.figure)[0])
-    if eps is None:
-        return None
-    if requirement.figure == "hit":
-        return float(prior.hit(eps)[0])
-    if requirement.over != "mean":
-        return None
-    if requirement.figure == "surprise":
-        return result.truth.prior_surprise[eps]
-    # Someone who knows the true distribution is right as often as she believes.
-    known = np.allclose(result.prior_probabilities, marginal(result.people), rtol=0, atol=1e-12)
-    return float(prior.hit(eps)[0]) if requirement.figure == "true_hit" and known else None
 
 
 def _one_draw(result: Assessment) -> str:

@@ -213,3 +213,13 @@ def test_one_setting() -> None:
         intruder="informed",
     )
     assert (best.value, best.failed, best.assessments) == (9, None, 1)
+
+
+def test_a_limit_that_fails_without_any_release_is_named() -> None:
+    """Four equally frequent values: without a release H0 is 2 bits, so no technique leaves 3."""
+    people = eq.Microdata(pd.DataFrame({"pay": [10, 20, 30, 40]}), confidential="pay")
+    asked = eq.choose(people, eq.Rounding, "base", low=10, high=40, step=10, require=["h0 >= 3"])
+    assert asked.technique is None
+    assert "Even without any release the figure of h0 >= 3 is 2" in asked.sentence
+    possible = eq.choose(people, eq.Sampling, "fraction", low=0.75, high=1, step=0.25, require=["h0 >= 1.99"])
+    assert "Even without" not in possible.sentence

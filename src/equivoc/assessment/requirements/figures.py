@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.assessment.requirements.requirement import Requirement
+from equivoc.intruder.prior import marginal
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -50,6 +51,24 @@ def why_not(result: Assessment, requirement: Requirement) -> str:
     if figure_value(result, requirement) is not None:
         return ""
     return result.released_anonymity.why_not
+
+
+def value_without_release(result: Assessment, requirement: Requirement) -> float | None:
+    """The figure of an intruder who has no release; None where it cannot be compared."""
+    prior, eps = result.prior, requirement.eps
+    if requirement.figure in ("h0", "area"):
+        return float(getattr(prior, requirement.figure)[0])
+    if eps is None:
+        return None
+    if requirement.figure == "hit":
+        return float(prior.hit(eps)[0])
+    if requirement.over != "mean":
+        return None
+    if requirement.figure == "surprise":
+        return result.truth.prior_surprise[eps]
+    # Someone who knows the true distribution is right as often as she believes.
+    known = np.allclose(result.prior_probabilities, marginal(result.people), rtol=0, atol=1e-12)
+    return float(prior.hit(eps)[0]) if requirement.figure == "true_hit" and known else None
 
 
 def over_people(figures: Floats, people: NDArray[np.integer], requirement: Requirement) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from equivoc.assessment.assess import assess
+from equivoc.assessment.requirements.figures import used_eps, value_without_release
 from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.decide.choice.search import mildest
@@ -15,7 +16,7 @@ from equivoc.decide.choice.search_range import SearchRange, search_range
 from equivoc.decide.choice.trial import Trial, follow_the_setting
 from equivoc.errors import InputError
 from equivoc.intruder.prior import Prior
-from equivoc.number_format import counted, exact
+from equivoc.number_format import counted, exact, figure
 from equivoc.techniques.technique import Technique
 
 
@@ -99,9 +100,16 @@ class Choice:
         missed = self._missed
         told = "" if missed is None or missed.binding is None else missed.binding.sentence
         if self.chosen is None:
-            return (
+            found = (
                 f"No setting of {name} that was tried meets the requirements ({trials}). At the strongest, "
                 f"{self.parameter}={exact(self.strongest.value)}, {told}"
+            )
+            if self.strongest.hopeless is None:
+                return found
+            outcome, baseline = self.strongest.hopeless
+            return (
+                f"{found} Even without any release the figure of {outcome.text} is {figure(baseline)}, so no "
+                "protection is likely to meet it: choose another limit."
             )
         found = (
             f"{name}: {self.parameter}={exact(self.chosen.value)} is the mildest setting found that meets the "
@@ -182,7 +190,8 @@ def choose(
                 replicates=replicates,
                 require=asked,
             )
-            trials[place] = Trial(chosen, getattr(chosen, name), tuple(result.requirements))
+            without = tuple(value_without_release(result, each.at(used_eps(result, each))) for each in asked)
+            trials[place] = Trial(chosen, getattr(chosen, name), tuple(result.requirements), without)
             if progress:
                 told = "meets" if trials[place].meets else "does not meet"
                 print(f"choose: {chosen.notation} {told} the requirements", file=sys.stderr, flush=True)

@@ -22,6 +22,8 @@ class Trial:
     technique: Technique
     value: float
     outcomes: tuple[Outcome, ...]
+    without_release: tuple[float | None, ...]
+    """The figure of each requirement for an intruder who has no release; None where it cannot be compared."""
 
     @property
     def meets(self) -> bool:
@@ -37,6 +39,14 @@ class Trial:
     def binding(self) -> Outcome | None:
         """The requirement that is missed by the largest share of its limit; None if all are met."""
         return None if self.meets else max(self.outcomes, key=_relative)
+
+    @property
+    def hopeless(self) -> tuple[Outcome, float] | None:
+        """A requirement that is not met even without a release, and its figure then; None if there is none."""
+        for each, baseline in zip(self.outcomes, self.without_release, strict=True):
+            if not each.meets and baseline is not None and not each.requirement.keeps(baseline):
+                return each, baseline
+        return None
 
 
 def _relative(outcome: Outcome) -> float:

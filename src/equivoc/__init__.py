@@ -15,7 +15,8 @@ from equivoc.version import __version__
 
 if TYPE_CHECKING:
     from equivoc import datasets, models
-    from equivoc.assessment.assessment import Assessment, assess
+    from equivoc.assessment.assess import assess
+    from equivoc.assessment.assessment import Assessment
     from equivoc.assessment.budget import Budget, budget
     from equivoc.data.microdata import Microdata, read
     from equivoc.decide.choice.choose import Choice, choose
@@ -75,7 +76,7 @@ _HOMES = {
     "Categories": "equivoc.attributes.kinds",
     "Tree": "equivoc.attributes.kinds",
     "Assessment": "equivoc.assessment.assessment",
-    "assess": "equivoc.assessment.assessment",
+    "assess": "equivoc.assessment.assess",
     "Choice": "equivoc.decide.choice.choose",
     "ChoiceAmong": "equivoc.decide.choice.choose_among",
     "choose": "equivoc.decide.choice.choose",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from equivoc.assessment.assessment import assess
+from equivoc.assessment.assess import assess
 from equivoc.charts.curve import curve_chart
 from equivoc.charts.drawing import save_chart
 from equivoc.cli.streams import prepare_streams

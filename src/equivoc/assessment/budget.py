@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.assessment.assessment import Assessment, assess
+from equivoc.assessment.assess import assess
+from equivoc.assessment.assessment import Assessment
 from equivoc.attributes.geometry import round_tolerance
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError

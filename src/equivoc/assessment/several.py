@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.arguments import checked_whole_number
-from equivoc.assessment.assessment import Assessment, assess
+from equivoc.assessment.assess import assess
+from equivoc.assessment.assessment import Assessment
 from equivoc.assessment.class_figures import class_figures
 from equivoc.assessment.report_methods import ReportedSeveral
 from equivoc.assessment.requirements.outcome import Outcome

@@ -254,7 +254,7 @@ class AssessmentOptions(ReleaseOptions):
 
     def assessment(self) -> Assessment | SeveralAssessments:
         """The assessment of one attribute, or of several; an error in the options is reported before a file is read."""
-        from equivoc.assessment.assessment import assess
+        from equivoc.assessment.assess import assess
 
         check_intruder(self.prior, self.intruder)
         chosen = self.chosen()

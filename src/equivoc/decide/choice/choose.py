@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from equivoc.assessment.assessment import assess
+from equivoc.assessment.assess import assess
 from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.decide.choice.search import mildest

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from equivoc.assessment.assessment import Assessment, assess
+from equivoc.assessment.assess import assess
+from equivoc.assessment.assessment import Assessment
 from equivoc.assessment.requirements.figures import figure_value, why_not
 from equivoc.assessment.requirements.judging import tolerances_with
 from equivoc.assessment.requirements.requirement import Requirement

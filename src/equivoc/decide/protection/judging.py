@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equivoc.assessment.assessment import Assessment, assess
+from equivoc.assessment.assess import assess
+from equivoc.assessment.assessment import Assessment
 from equivoc.assessment.requirements.figures import figure_value, used_eps, why_not
 from equivoc.assessment.requirements.outcome import Outcome, outcome
 from equivoc.assessment.requirements.requirement import Requirement

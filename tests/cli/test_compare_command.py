@@ -169,6 +169,7 @@ def test_the_exit_code_flips_at_the_limit(folder: Path) -> None:
         ([*OPTIONS, *TECHNIQUES, "--out", "people.csv"], "people.csv/comparison.csv cannot be written"),
         (["plan.toml", "--keys", "age"], "--keys is given with the plan plan.toml"),
         (["plan.toml", "--technique", "unprotected"], "--technique is given with the plan"),
+        (["plan.toml", "--drop-missing"], "--drop-missing is given with the plan"),
         (["none.toml"], "the plan none.toml cannot be read"),
         (["plan.toml", "--require", "h0 >= 2", "--require", "h0 <= 1"], "contradict each other"),
         (["plan.toml", "--out", "people.html/x"], "people.html/x/comparison.csv cannot be written"),

@@ -244,6 +244,7 @@ def _points(
         }
         for point, place in zip(drawn, (axes.figures(*each) for each in at), strict=True)
     ]
+    rows.sort(key=lambda row: row["state"] == names[0])  # the choice is drawn last, over the others
     legend = alt.Legend(orient="bottom", title=None, labelLimit=260)
     colour = alt.Color("state:N", scale=alt.Scale(domain=list(names), range=list(colours)), legend=legend)
     shape = alt.Shape("state:N", scale=alt.Scale(domain=list(names), range=list(shapes)), legend=legend)

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from equivoc.techniques.technique import Technique
 
 FILES = ("comparison.csv", "why.csv", "map.png", "report.html")
-OF_A_PLAN = ("confidential", "keys", "domain", "round_to", "hierarchy", "ordered", "categories", "weights")
-"""Options that describe the data; a plan has its own."""
+OF_A_PLAN = (
+    *("confidential", "keys", "domain", "round_to", "hierarchy", "ordered", "categories", "weights"),
+    *("drop_missing", "technique"),
+)
+"""Options about the data and the techniques, which a plan has itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +102,7 @@ class CompareOptions(PeopleOptions):
         from equivoc.decide.comparison.plan import planned
         from equivoc.study.plan import read_plan
 
-        both = [name for name in OF_A_PLAN if getattr(self, name)] + (["technique"] if self.technique else [])
+        both = [name for name in OF_A_PLAN if getattr(self, name)]
         if both:
             option = f"--{both[0].replace('_', '-')}"
             raise InputError(

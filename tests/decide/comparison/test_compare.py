@@ -205,6 +205,19 @@ def test_utility_and_intruder_are_those_asked(people: eq.Microdata) -> None:
     assert done.frame["h0"].tolist() == pytest.approx(expected)
 
 
+def test_a_loss_within_the_spread_is_said_to_be(people: eq.Microdata) -> None:
+    twins = [eq.Sampling(fraction=0.5), eq.Sampling(fraction=0.51), eq.QueryRestriction(size=8)]
+    done = eq.compare(people, twins, known=[], replicates=3, intruder="paper")
+    rows = done.frame.set_index(["technique", "parameters"])
+    chosen = rows[rows["choice"]].iloc[0]
+    seen = set()
+    for (name, parameters), row in rows[~rows["choice"]].iterrows():
+        overlap = bool(row["loss_low"] <= chosen["loss_high"])
+        assert ("their 95 % intervals overlap" in done.reasons[f"{name}:{parameters}"]) == overlap
+        seen.add(overlap)
+    assert seen == {True, False}
+
+
 FIGURE = st.one_of(st.integers(0, 4).map(float), st.floats(0, 4), st.just(nan))
 
 

@@ -10,12 +10,12 @@ from equivoc.number_format import counted, figure
 
 LOSS_WORDS = {
     "query_error": "mean relative error of random counts and sums",
-    "distribution": "largest distance of an attribute's distribution",
-    "averages": "largest change of an attribute's mean or quartiles, in standard deviations",
+    "distribution": "largest distance of a distribution, in standard deviations or shares",
+    "averages": "largest change of a mean or quartile, in standard deviations",
     "correlations": "mean change of correlations",
-    "two_way_tables": "mean change of two-way tables",
-    "pmse": "how well a model tells released from original records",
-    "prediction": "added error of a model trained on the release",
+    "two_way_tables": "mean distance of two-way tables, as a share of the records",
+    "pmse": "how well a model finds released records, as a ratio to a redraw",
+    "prediction": "added error of a model trained on the release, in standard deviations or shares",
     "queries_refused": "share of random queries that are refused",
 }
 """What each measure of loss means, for the axis of the chart and the page."""
@@ -73,9 +73,11 @@ def reason(
         return f"{meets}{utility} does not apply to it, so that it cannot be ranked by what it loses."
     if each.loss.mean > chosen.loss.mean:
         more = "more on average" if replicates > 1 else "more"
+        near = replicates > 1 and each.loss.low <= chosen.loss.high
+        overlap = "; their 95 % intervals overlap" if near else ""
         return (
             f"{meets}loses {more}: {utility} {figure(each.loss.mean)} against {figure(chosen.loss.mean)} for "
-            f"{chosen.notation}."
+            f"{chosen.notation}{overlap}."
         )
     if each.risk.mean != chosen.risk.mean:
         return (

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equivoc.assessment.requirements.figures import over_people
 from equivoc.assessment.requirements.requirement import (
     FIGURES,
     OVER,
@@ -153,7 +156,15 @@ def test_one_text_none_and_repeats() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("h0 >= 2", "h0 <= 1"), ("hit(5)@p95 <= 0.1", "hit(5)@p95 >= 0.2"), ("k <= 3", "k >= 4")],
+    [
+        ("h0 >= 2", "h0 <= 1"),
+        ("hit(5)@p95 <= 0.1", "hit(5)@p95 >= 0.2"),
+        ("k <= 3", "k >= 4"),
+        ("h0@worst >= 3", "h0 <= 2"),
+        ("gain@worst <= 1", "gain@p95 >= 2"),
+        ("hit(5) >= 0.2", "hit(6) <= 0.1"),
+        ("hit(5)@p95 >= 0.2", "hit(6)@worst <= 0.1"),
+    ],
 )
 def test_contradictions_are_refused(one: str, other: str) -> None:
     with pytest.raises(InputError, match="contradict") as caught:
@@ -167,12 +178,38 @@ def test_contradictions_are_refused(one: str, other: str) -> None:
     [
         ["h0 >= 2", "h0 <= 2"],
         ["h0 >= 2", "h0@worst <= 1"],
-        ["hit(5) >= 0.2", "hit(6) <= 0.1"],
+        ["hit(6) >= 0.2", "hit(5) <= 0.1"],
+        ["true_hit(5) >= 0.2", "true_hit(6) <= 0.1"],
+        ["hit >= 0.2", "hit(6) <= 0.1"],
         ["h0 >= 2", "h0 >= 5"],
+        ["h0@p95 >= 2", "h0 <= 1"],
+        ["h0 >= 2", "surprise <= 1"],
     ],
 )
 def test_requirements_that_do_not_contradict(texts: list[str]) -> None:
     assert [each.text for each in requirements(texts)] == texts
+
+
+@pytest.mark.parametrize("figure", ["h0", "gain"])
+def test_a_contradiction_over_people_is_one_for_any_figures(figure: str) -> None:
+    """Two requirements are refused exactly if no figures of people among many random ones meet both."""
+    random = np.random.default_rng(0)
+    drawn = [(random.integers(0, 4, size=40).astype(float), np.ones(40, dtype=np.int64)) for _ in range(20)]
+    drawn += [
+        (np.repeat([first, 2.0], [few, 40 - few]), np.ones(40, dtype=np.int64))
+        for first in (0, 9)
+        for few in (1, 9)
+    ]
+    for one, other in product(OVER, repeat=2):
+        asked = parse_requirement(f"{figure}@{one} >= 1"), parse_requirement(f"{figure}@{other} <= 1")
+        found = [[over_people(*figures, each) for each in asked] for figures in drawn]
+        possible = any(more > less for more, less in found)
+        try:
+            requirements([f"{figure}@{one} >= 2", f"{figure}@{other} <= 1"])
+        except InputError:
+            assert not possible, (one, other)
+        else:
+            assert possible, (one, other)
 
 
 def test_which_requirements_limit_the_risk() -> None:

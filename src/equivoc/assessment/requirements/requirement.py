@@ -190,13 +190,26 @@ def requirements(given: Iterable[str | Requirement] | str | Requirement | None) 
 
 
 def check_contradictions(given: Sequence[Requirement]) -> None:
-    """InputError if two requirements about one figure leave no value that meets both."""
+    """InputError if one requirement asks for more of a figure than another allows, so that no release meets both."""
     for one, other in permutations(given, 2):
-        opposite = one.left == other.left and (one.comparison, other.comparison) == (">=", "<=")
-        if opposite and one.limit > other.limit:
+        opposite = (one.comparison, other.comparison) == (">=", "<=")
+        if opposite and one.limit > other.limit and _never_above(one, other):
             raise InputError(
                 f"the requirements {one.text} and {other.text} contradict each other; drop one of them."
             )
+
+
+def _never_above(one: Requirement, other: Requirement) -> bool:
+    """True if the first's figure cannot exceed the second's in any release, whatever the limits.
+
+    The riskiest person has the least (or the most) of a figure, so not more (not less) than the mean or 95 % of the
+    people. A hit grows with its tolerance, because a longer window holds more.
+    """
+    if one.figure != other.figure:
+        return False
+    wider = one.figure == "hit" and one.eps is not None and other.eps is not None and one.eps <= other.eps
+    riskiest = one if one.riskier == "less" else other
+    return (one.eps == other.eps or wider) and (one.over == other.over or riskiest.over == "worst")
 
 
 class _Reader:

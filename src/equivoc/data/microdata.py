@@ -24,6 +24,7 @@ from equivoc.data.reading.records import open_records
 from equivoc.data.reading.tables import open_table
 from equivoc.data.roles import checked_roles, checked_weights, place_attribute
 from equivoc.did_you_mean import did_you_mean
+from equivoc.engines.postgresql import is_address
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ Confidential = str | Kind | Sequence[str | Kind]
 class Microdata:
     """One record per person: one or more confidential attributes, and keys that an intruder may know.
 
-    ``source`` is a path (CSV with a header, Parquet), a pandas, polars or pyarrow table, or a DuckDB
-    relation; returned frames are of the same kind (for a path: pandas). ``domain`` lists the values that the
-    confidential attribute can take; without it, those that occur. ``round_to`` first rounds each value to its
-    nearest multiple (a half goes up). ``weights`` names a column of survey weights. A null key is a value of
-    its own; a null confidential value is an error, or its row is left out with ``drop_missing=True``.
+    ``source`` is a path (CSV with a header, Parquet), a PostgreSQL table (``postgresql:///dbname?table=people``, see
+    `equivoc.engines.postgresql`), a pandas, polars or pyarrow table, or a DuckDB relation; returned frames are of the
+    same kind (for a path or a database: pandas). ``domain`` lists the values that the confidential attribute can
+    take; without it, those that occur. ``round_to`` first rounds each value to its nearest multiple (a half goes
+    up). ``weights`` names a column of survey weights. A null key is a value of its own; a null confidential value is
+    an error, or its row is left out with ``drop_missing=True``.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 41, 30], "salary": [12, 27, 9]})
@@ -68,8 +70,9 @@ class Microdata:
         kinds = as_kinds(confidential, round_to=round_to, domain=domain)
         names = [kind.name for kind in kinds]
         table = open_table(source)
-        self.source = Path(source) if isinstance(source, (str, os.PathLike)) else None
-        """The file that the people were read from; None for a frame. No command may overwrite it."""
+        from_file = isinstance(source, (str, os.PathLike)) and not is_address(source)
+        self.source = Path(source) if from_file else None
+        """The file that the people were read from; None for a frame or a database. No command may overwrite it."""
         self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights)
         self._kinds = kinds
         self._drop_missing = bool(drop_missing)
@@ -404,7 +407,7 @@ def read(
     weights: str | None = None,
     drop_missing: bool = False,
 ) -> Microdata:
-    """People from a CSV or Parquet file; see `Microdata` for what the arguments mean."""
+    """People from a CSV or Parquet file, or a PostgreSQL table; see `Microdata` for what the arguments mean."""
     return Microdata(
         path,
         confidential=confidential,

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from equivoc.data.reading.pandas_columns import as_arrow, own_order, with_own_categories
+from equivoc.engines import postgresql
 from equivoc.engines.csv_file import CsvFile
 from equivoc.engines.duckdb import ParquetFile, reading
 from equivoc.errors import InputError
@@ -44,7 +45,9 @@ class Table(Protocol):
 
 
 def open_table(source: object) -> Table:
-    """The table behind a path, a pandas, polars or pyarrow table, or a DuckDB relation."""
+    """The table behind a path, an address of PostgreSQL, a pandas, polars or pyarrow table, or a DuckDB relation."""
+    if postgresql.is_address(source):
+        return PostgresqlTable(str(source))
     if isinstance(source, (str, os.PathLike)):
         return _open_path(Path(source))
     for module, class_name, wrap in (
@@ -111,6 +114,26 @@ class CsvTable:
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return self.file.stream(names)
+
+    def order(self, name: str) -> None:
+        return None
+
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
+        return partial(_to_pandas, dtypes={})
+
+
+@dataclass(frozen=True, eq=False)
+class PostgresqlTable:
+    """A table in a PostgreSQL database: the columns with a role are read once, in one snapshot."""
+
+    url: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return postgresql.column_names(self.url)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return iter(postgresql.read_table(self.url, names).to_batches())
 
     def order(self, name: str) -> None:
         return None

@@ -30,7 +30,7 @@ def log_sums(grid: EvenGrid, belief: NDArray[np.float64]) -> Iterator[NDArray[np
     total = np.zeros(1)
     while True:
         yield total
-        total = _log_convolve(total, grid, belief)
+        total = log_convolve(total, grid, belief)
 
 
 def too_many_sums(grid: EvenGrid, records: int) -> bool:
@@ -38,7 +38,7 @@ def too_many_sums(grid: EvenGrid, records: int) -> bool:
     return records * (records * grid.steps + 1) * (grid.steps + 1.0) > _MOST_MULTIPLICATIONS
 
 
-def _log_convolve(
+def log_convolve(
     log_sums: NDArray[np.float64], grid: EvenGrid, belief: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Logarithm of the distribution with one more record, computed in segments of the sums.

@@ -1,0 +1,140 @@
+"""The posterior of a person of each atom, given all answers: the entry to the methods of this folder.
+
+People's values are independent draws from a prior on the domain, conditioned on every answer. With N_m the weight of an
+atom's sum (:mod:`.sum_tables`), a database has the weight Π N_m(s) over its atoms' sums, and given the sum a person has
+``P(d) = prior(d) · N_(m−1)(s − d) / N_m(s)``: only sums are counted or sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equivoc.errors import InputError
+from equivoc.queries.answers.system import AnswerSystem
+from equivoc.queries.posteriors.components import Component, Parts, parts
+from equivoc.queries.posteriors.exact_components import exact_sums
+from equivoc.queries.posteriors.result import COUNTED, AtomPosteriors, Method
+from equivoc.queries.posteriors.sum_tables import SumTable, sum_tables
+
+WORK = 6e9
+# Transitions of an exact method are stored: at most this many, and at most this share of all work.
+_MOST_STORED = 1.5e7
+_EXACT_SHARE = 1 / 100
+_MOST_TABLE_ENTRIES = 3e7
+
+
+@dataclass(eq=False)
+class _Found:
+    """The figures, filled component by component."""
+
+    probabilities: NDArray[np.float64]
+    method: list[Method]
+    error: NDArray[np.float64]
+    promised: NDArray[np.bool_]
+    notes: list[str] = field(default_factory=list)
+
+
+def atom_posteriors(
+    system: AnswerSystem,
+    *,
+    prior: ArrayLike,
+    bounds: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+    seed: int = 0,
+    work: float = WORK,
+    methods: Sequence[Method] = COUNTED,
+    progress: Callable[[str], None] | None = None,
+) -> AtomPosteriors:
+    """P(a person of each atom has each value | all answers).
+
+    ``prior`` has a probability for each of ``system.grid.positions`` (all equal: every database that fits is equally
+    likely). ``bounds``: the least and greatest sum of each atom in steps above the least value, if known; they only
+    save work. ``work``: elementary steps (table look-ups) that may be spent, about 1e8 in a second. ``methods``:
+    those that are tried, in the order of `COUNTED`. The same input and seed give the same figures on every machine.
+    ImpossibleAnswersError if no database gives all answers.
+    """
+    belief = checked_prior(prior, len(system.grid.positions))
+    split = parts(system, belief, bounds)
+    found = _Found(
+        np.tile(belief, (len(system.atoms), 1)),
+        ["prior"] * len(system.atoms),
+        np.zeros(len(system.atoms)),
+        np.ones(len(system.atoms), dtype=bool),
+    )
+    plain = [c for c in split.components if not c.moments]
+    tables = component_tables(system, split, plain, belief)
+    for component in plain:
+        _solve(component, split, tables, found, methods, work)
+    return AtomPosteriors(
+        found.probabilities, tuple(found.method), found.error, found.promised, tuple(found.notes)
+    )
+
+
+def component_tables(
+    system: AnswerSystem, split: Parts, components: Sequence[Component], belief: NDArray[np.float64]
+) -> dict[int, SumTable]:
+    """The table of each atom of these components; atoms whose table would be too large are left out."""
+    wanted = {
+        int(atom): (split.domains[atom], int(system.atoms.sizes[atom]))
+        for component in components
+        for atom in component.atoms
+        if split.domains[atom].steps * system.atoms.sizes[atom] <= _MOST_TABLE_ENTRIES
+    }
+    with np.errstate(divide="ignore"):
+        made = sum_tables(dict.fromkeys(wanted.values()), np.log(belief))
+    return {atom: made[kind] for atom, kind in wanted.items()}
+
+
+def _solve(
+    component: Component,
+    split: Parts,
+    tables: dict[int, SumTable],
+    found: _Found,
+    methods: Sequence[Method],
+    work: float,
+) -> None:
+    if any(int(atom) not in tables for atom in component.atoms):
+        _by_bounds(component, split, found)
+        return
+    own = tuple(tables[int(atom)] for atom in component.atoms)
+    exact = exact_sums(component, own, methods=tuple(methods), most=min(work * _EXACT_SHARE, _MOST_STORED))
+    if exact is not None:
+        for place, atom in enumerate(component.atoms):
+            person = own[place].person(exact.marginals[place][None], first=int(component.low[place]))[0]
+            _store(found, split, int(atom), person, exact.method)
+        return
+    _by_bounds(component, split, found)
+
+
+def _store(found: _Found, split: Parts, atom: int, person: NDArray[np.float64], method: Method) -> None:
+    found.probabilities[atom] = 0.0
+    found.probabilities[atom, list(split.domains[atom].columns)] = person
+    found.method[atom] = method
+
+
+def _by_bounds(component: Component, split: Parts, found: _Found) -> None:
+    """The prior on what the atom's own bounds leave."""
+    for atom in component.atoms:
+        domain = split.domains[atom]
+        before = found.probabilities[atom, list(domain.columns)]
+        _store(found, split, int(atom), before / before.sum(), "bounds")
+        found.error[atom] = np.nan
+        found.promised[atom] = False
+
+
+def checked_prior(prior: ArrayLike, count: int) -> NDArray[np.float64]:
+    """Probabilities over the domain; InputError if they are not."""
+    belief = np.asarray(prior, dtype=np.float64)
+    if belief.shape != (count,):
+        raise InputError(
+            f"prior has shape {belief.shape}; it needs one probability for each of the {count} values."
+        )
+    bad = np.flatnonzero(~(np.isfinite(belief) & (belief >= 0)))
+    if len(bad):
+        raise InputError(f"prior[{bad[0]}] is {belief[bad[0]]}; a probability is finite and not negative.")
+    if abs(belief.sum() - 1.0) > 1e-9:
+        raise InputError(f"prior sums to {belief.sum():.12g}; probabilities must sum to 1.")
+    return belief

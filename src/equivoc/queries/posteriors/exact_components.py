@@ -1,0 +1,133 @@
+"""One component by an exact method: the probability of each atom's sum and flags, and joint draws of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.queries.posteriors.components import Component
+from equivoc.queries.posteriors.dynamic_programming import Counted, Network, Options, count
+from equivoc.queries.posteriors.enumeration import Enumerated, attained_bits, enumerated
+from equivoc.queries.posteriors.result import Method
+from equivoc.queries.posteriors.sum_tables import SumTable
+
+Draw = Callable[[int, np.random.Generator], tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSums:
+    """P(sum, flags | answers) of each atom of a component."""
+
+    method: Method
+    marginals: tuple[NDArray[np.float64], ...] = field(repr=False)
+    """Per atom: states × sums from its low to its high."""
+    draw: Draw = field(repr=False)
+    """From (draws, rng) to sums and states of the flags, each draws × atoms."""
+
+
+def exact_sums(
+    component: Component,
+    tables: tuple[SumTable, ...],
+    *,
+    methods: tuple[Method, ...],
+    most: float,
+) -> ExactSums | None:
+    """By the first of the methods that applies and takes at most ``most`` elementary steps; None if none does."""
+    if component.nested and "convolution" in methods:
+        found = _by_counting(component, tables, "convolution", most)
+        if found is not None:
+            return found
+    if "enumeration" in methods:
+        points = enumerated(component, tables, most=most)
+        if points is not None:
+            return _from_points(component, tables, points)
+    if "dynamic programming" in methods:
+        return _by_counting(component, tables, "dynamic programming", most)
+    return None
+
+
+def network(component: Component, tables: tuple[SumTable, ...]) -> tuple[Network, list[NDArray[np.int64]]]:
+    """The component for dynamic programming; and the (state, sum) of each atom's options."""
+    own: list[list[int]] = [[] for _ in component.atoms]
+    for r, row in enumerate(component.rows):
+        for atom in row.tolist():
+            own[atom].append(r)
+    bits = attained_bits(component)
+    options, meaning = [], []
+    for atom, table in enumerate(tables):
+        low, high = int(component.low[atom]), int(component.high[atom])
+        logs = table.log_weight[:, low : high + 1]
+        sums, states = np.nonzero(np.isfinite(logs.T))
+        amounts = np.repeat((sums + low)[:, None], len(own[atom]), axis=1)
+        raised = np.array(bits[atom], dtype=np.int64)[states]
+        options.append(Options(tuple(own[atom]), amounts, raised, logs[states, sums]))
+        meaning.append(np.column_stack([states, sums + low]))
+    return Network(tuple(options), component.totals, len(component.extremes)), meaning
+
+
+def _by_counting(
+    component: Component, tables: tuple[SumTable, ...], method: Method, most: float
+) -> ExactSums | None:
+    if len(component.extremes) > 62:
+        return None
+    whole, meaning = network(component, tables)
+    counted = count(whole, most=most)
+    if counted is None:
+        return None
+    marginals = []
+    for atom, table in enumerate(tables):
+        low, high = int(component.low[atom]), int(component.high[atom])
+        spread = np.zeros((len(table.log_weight), high - low + 1))
+        spread[meaning[atom][:, 0], meaning[atom][:, 1] - low] = counted.options[atom]
+        marginals.append(spread)
+    return ExactSums(method, tuple(marginals), _options_draw(counted, meaning))
+
+
+def _options_draw(counted: Counted, meaning: list[NDArray[np.int64]]) -> Draw:
+    def draw(draws: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        chosen = counted.draw(draws, rng)
+        both = np.stack([m[chosen[:, atom]] for atom, m in enumerate(meaning)], axis=1)
+        return both[:, :, 1], both[:, :, 0]
+
+    return draw
+
+
+def _from_points(component: Component, tables: tuple[SumTable, ...], found: Enumerated) -> ExactSums:
+    def draw(draws: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        upto = np.cumsum(found.weights)
+        chosen = np.searchsorted(upto, rng.random(draws) * upto[-1], side="right")
+        sums = found.points[np.minimum(chosen, len(upto) - 1)]
+        states = np.zeros_like(sums)
+        if component.extremes:
+            for place, point in enumerate(sums):
+                states[place] = draw_states(component, tables, point, rng)
+        return sums, states
+
+    return ExactSums("enumeration", found.marginals, draw)
+
+
+def draw_states(
+    component: Component, tables: tuple[SumTable, ...], sums: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """States of the flags given all sums of the component, jointly."""
+    bits = attained_bits(component)
+    options = []
+    for atom, table in enumerate(tables):
+        logs = table.log_weight[:, sums[atom]]
+        states = np.flatnonzero(logs > -np.inf)
+        options.append(
+            Options((), np.zeros((len(states), 0), np.int64), np.array(bits[atom])[states], logs[states])
+        )
+    counted = count(Network(tuple(options), (), len(component.extremes)), most=np.inf)
+    assert counted is not None
+    chosen = counted.draw(1, rng)[0]
+    return np.array(
+        [
+            np.flatnonzero(t.log_weight[:, s] > -np.inf)[c]
+            for t, s, c in zip(tables, sums, chosen, strict=True)
+        ],
+        dtype=np.int64,
+    )

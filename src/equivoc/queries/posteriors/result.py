@@ -1,0 +1,37 @@
+"""The posterior of a person of each atom, and how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Method = Literal[
+    "prior", "convolution", "enumeration", "dynamic programming", "counting", "Gibbs sampling", "bounds"
+]
+COUNTED: tuple[Method, ...] = ("convolution", "enumeration", "dynamic programming", "Gibbs sampling")
+"""The methods that are tried, in this order."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtomPosteriors:
+    """P(a person of the atom has the value | all answers), one row per atom.
+
+    People of one atom have the same posterior. The rows are those of ``system.atoms``, the columns those of
+    ``system.grid.positions``.
+    """
+
+    probabilities: NDArray[np.float64] = field(repr=False)
+    """Atoms × |D|. Each row sums to 1."""
+    method: tuple[Method, ...] = field(repr=False)
+    """How each atom's row was found. "prior": the atom is in no answer. "bounds": nothing fitted the work limit, and
+    the row is the prior on the values that bounds leave."""
+    error: NDArray[np.float64] = field(repr=False)
+    """The standard error of each atom's largest probability: 0 if exact, estimated if sampled, NaN for "bounds"."""
+    promised: NDArray[np.bool_] = field(repr=False)
+    """True: the error is proved to be one (exact methods; sampling whose moves reach every database that fits).
+    False: checked by several chains from different starts only."""
+    notes: tuple[str, ...] = ()
+    """What these figures leave out, in sentences."""

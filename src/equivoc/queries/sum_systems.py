@@ -35,24 +35,28 @@ class SumSystem:
         )
 
 
-def contradiction() -> InputError:
+class ImpossibleSumsError(InputError):
+    """No values within the bounds have the given sums."""
+
+
+def contradiction() -> ImpossibleSumsError:
     """The error for contradictory sums."""
-    return InputError(
+    return ImpossibleSumsError(
         "sums contradict each other or the bounds: no values between low and high have these sums."
     )
 
 
-def tighten(system: SumSystem) -> tuple[SumSystem, bool]:
+def tighten(system: SumSystem, *, rounds: int = MOST_ROUNDS) -> tuple[SumSystem, bool]:
     """Propagate bounds from sum to sum until none changes: ``x_j ≥ sum − (upper bounds of the others)``, and so on.
 
-    Returns the system with its new bounds, and whether they converged within ``MOST_ROUNDS``. Converged bounds are
+    Returns the system with its new bounds, and whether they converged within ``rounds``. Converged bounds are
     exact for every part of the system that is a forest; elsewhere they contain the exact ones.
     """
     by_row = system.matrix
     row = np.repeat(np.arange(by_row.shape[0]), np.diff(by_row.indptr))
     column = by_row.indices
     low, high = system.low.copy(), system.high.copy()
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         spare_low = system.sums - by_row @ high
         spare_high = system.sums - by_row @ low
         if np.any(spare_low > system.rounding) or np.any(spare_high < -system.rounding):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.queries.answers.atoms import Atoms
+from equivoc.queries.answers.question import Question
 from equivoc.queries.even_grids import EvenGrid
 
 
@@ -53,3 +54,6 @@ class AnswerSystem:
     """The number of the question behind each row."""
     extremes: tuple[KnownExtreme, ...] = ()
     moments: tuple[KnownMoment, ...] = ()
+    questions: tuple[Question, ...] = field(default=(), repr=False)
+    """All questions, for messages; ``question`` and ``row_question`` are positions in it. ``atoms.in_set`` has one
+    entry for each, empty where a question says nothing about values (COUNT, an empty query set)."""

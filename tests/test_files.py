@@ -66,6 +66,12 @@ def test_other_files_pass(tmp_path: Path) -> None:
         check_outputs([tmp_path / "new" / "a.csv"])
 
 
+def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "choice").write_text("")
+    with pytest.raises(InputError, match=r"choice is a file; give a folder\.$"):
+        check_outputs([tmp_path / "choice" / "a.csv"], folder=tmp_path / "choice")
+
+
 def pipe(path: Path) -> None:
     os.mkfifo(path)
 

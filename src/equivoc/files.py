@@ -29,6 +29,8 @@ def check_outputs(
     None or do not exist are ignored. ``folder`` is created before anything is written; all other folders must exist.
     Call this before any work, and again before writing.
     """
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; give a folder.")
     by_path: dict[str, Path] = {}
     by_file: dict[tuple[int, int], Path] = {}
     for read in inputs:

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,8 @@ class CsvFile:
         if packed:
             self._check_gzip()
         quote = exp.Literal.string('"')
+        # Without it, the engine finds no records if a quoted name has a line end other than the file's.
+        line_end = {"new_line": exp.Literal.string(r"\r\n")} if self._ends_with_crlf() else {}
         read = call(
             "read_csv",
             literal(self.path),
@@ -85,6 +88,7 @@ class CsvFile:
             quote=quote,
             escape=quote.copy(),
             nullstr=exp.Literal.string(""),
+            **line_end,
             hive_partitioning=exp.false(),
             # By position, because names may differ only in case.
             columns=exp.Struct(
@@ -125,6 +129,18 @@ class CsvFile:
                     row += 1
                 begins = reader.line_num + 1
         return found
+
+    def _ends_with_crlf(self) -> bool:
+        """True if the header has a name of several lines, and its own line ends with CRLF, as spreadsheets write it."""
+        delimiter, header = self._header
+        if not any("\n" in name for name in header):
+            return False
+        with open_text(self.path) as text:
+            reader = csv.reader(text, delimiter=delimiter)
+            next(reader)
+            lines = reader.line_num
+            text.seek(0)
+            return next(islice(text, lines - 1, None)).endswith("\r\n")
 
     def _check_gzip(self) -> None:
         """Decompress the whole file once, because the engine does not check checksums."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import stat
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
+from equivoc.decide.protection import certificate as certificate_module
 from equivoc.decide.protection import protect as protect_module
 from tests.decide.protection.conftest import cells
 
@@ -133,6 +135,29 @@ def test_values_that_csv_cannot_hold(tmp_path: Path) -> None:
         eq.protect(people, eq.Swapping(rate=0.5), tmp_path / "p.csv")
     assert names(tmp_path) == set()
     assert eq.protect(people, eq.Swapping(rate=0.5), tmp_path / "p.parquet").written
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet"])
+def test_hostile_column_names(name: str, line_end: str, tmp_path: Path) -> None:
+    odd = ["<script>alert(1)</script>", "=cmd|'!A0", 'two\n"lines"', "名前", "x" * 10_000]
+    with (tmp_path / "people.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator=line_end)
+        rows.writerow(odd)
+        rows.writerows([["=1+1", "<b>", number % 4, "@x\ny", f"0{number}"] for number in range(30)])
+    people = eq.read(tmp_path / "people.csv", confidential=odd[2], keys=[odd[0], odd[1], odd[3]])
+    assert len(people) == 30
+    done = eq.protect(people, eq.Swapping(rate=0.5), tmp_path / name, keep=[odd[4]], seed=1)
+    assert eq.verify(done.certificate_path, tmp_path / "people.csv", done.path, seed=1).holds
+
+
+def test_a_certificate_that_verify_would_refuse_is_not_written(
+    people, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificate_module, "LARGEST", 1 << 10)
+    with pytest.raises(eq.InputError, match="certificate would be too large"):
+        eq.protect(people, eq.Unprotected(), tmp_path / "p.csv")
+    assert names(tmp_path) == {"people.csv"}
 
 
 def test_requirements_that_are_not_met_write_nothing(people, source: Path, tmp_path: Path) -> None:

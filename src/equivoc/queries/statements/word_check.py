@@ -1,0 +1,170 @@
+"""Refuses words that no allowed statement has, each with its position, before the statement is parsed.
+
+This keeps the parser away from deep nesting and from everything but SELECT, and gives exact positions. What the
+words mean together is checked on the parsed tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from equivoc.queries.answers.question import Aggregate
+from equivoc.queries.statements.schema import Schema
+from equivoc.queries.statements.splitting import StatementWords, Word
+
+DEEPEST = 32
+"""Parentheses inside parentheses, and NOT before NOT."""
+MOST_WORDS = 4_000
+"""Words, operators and literals of one statement."""
+MOST_LITERALS = 1_000
+FUNCTIONS: dict[str, Aggregate] = {
+    "SUM": "sum",
+    "AVG": "avg",
+    "COUNT": "count",
+    "MIN": "min",
+    "MAX": "max",
+    "MEDIAN": "median",
+    "VARIANCE": "var_samp",
+    "VAR_SAMP": "var_samp",
+    "VAR_POP": "var_pop",
+    "STDDEV": "stddev_samp",
+    "STDDEV_SAMP": "stddev_samp",
+    "STDDEV_POP": "stddev_pop",
+}
+"""The aggregates by their SQL names."""
+_KEYWORDS = {
+    "SELECT": "SELECT",
+    "FROM": "FROM",
+    "WHERE": "WHERE",
+    "GROUP_BY": "GROUP BY",
+    "AND": "AND",
+    "OR": "OR",
+    "NOT": "NOT",
+    "BETWEEN": "BETWEEN",
+    "IN": "IN",
+    "LIKE": "LIKE",
+    "IS": "IS",
+    "NULL": "NULL",
+    "TRUE": "TRUE",
+    "FALSE": "FALSE",
+}
+_SIGNS = {
+    "L_PAREN": ("(",),
+    "R_PAREN": (")",),
+    "COMMA": (",",),
+    "EQ": ("=",),
+    "NEQ": ("<>", "!="),
+    "LT": ("<",),
+    "LTE": ("<=",),
+    "GT": (">",),
+    "GTE": (">=",),
+}
+_ENDS_A_LIST = {"", "R_PAREN", "FROM", "WHERE", "GROUP_BY"}
+_ARITHMETIC = {
+    "PLUS",
+    "SLASH",
+    "DIV",
+    "MOD",
+    "PERCENT",
+    "DPIPE",
+    "CARET",
+    "DSTAR",
+    "AMP",
+    "PIPE",
+    "TILDE",
+    "TILDA",
+}
+_TELLING = {
+    "DISTINCT": "DISTINCT is not allowed",
+    "JOIN": "joins are not allowed: one table, people, is known",
+    "UNION": "UNION is not allowed: write several statements",
+    "WITH": "a common table expression (WITH) is not allowed",
+    "OVER": "window functions (OVER) are not allowed",
+    "ALIAS": "aliases (AS) are not allowed",
+    "DCOLON": "casts (::) are not allowed",
+    "DOT": "a point outside a number is not allowed: name columns without their table, and write 0.5 for .5",
+    "ISNULL": "write IS NULL",
+    "NOTNULL": "write IS NOT NULL",
+    "EQ": "write = for ==",
+    "LIKE": "write LIKE",
+    "PARAMETER": "parameters are not allowed: write the value",
+    "PLACEHOLDER": "parameters are not allowed: write the value",
+    "ILIKE": "ILIKE is not allowed: write LIKE",
+}
+
+
+def check_words(statement: StatementWords, schema: Schema) -> None:
+    """InputError at the first word that is not allowed."""
+    words = statement.words
+    if words[0].token_type.name != "SELECT":
+        raise statement.refusal(
+            words[0].start, f"a statement must begin with SELECT, not with {_shown(words[0].text)}"
+        )
+    if len(words) > MOST_WORDS:
+        raise statement.refusal(
+            words[MOST_WORDS].start, f"the statement has more than {MOST_WORDS:,} words; shorten it"
+        )
+    depth = negations = literals = 0
+    for at, word in enumerate(words):
+        name = word.token_type.name
+        problem = _problem(words, at, schema)
+        if problem is not None:
+            raise statement.refusal(word.start, problem)
+        depth += (name == "L_PAREN") - (name == "R_PAREN")
+        negations = negations + 1 if name == "NOT" else negations if name == "L_PAREN" else 0
+        if depth + negations > DEEPEST:
+            raise statement.refusal(word.start, f"the nesting is deeper than {DEEPEST} levels")
+        literals += name in ("STRING", "NUMBER")
+        if literals > MOST_LITERALS:
+            raise statement.refusal(word.start, f"the statement has more than {MOST_LITERALS:,} literals")
+
+
+def is_name(word: Word, schema: Schema) -> bool:
+    """True if the word names a column or a table, or can only be meant to."""
+    kind = word.token_type.name
+    if kind in ("VAR", "IDENTIFIER"):
+        return True
+    return kind not in _KEYWORDS and kind not in ("STRING", "NUMBER") and schema.is_name(word.text)
+
+
+def _problem(words: Sequence[Word], at: int, schema: Schema) -> str | None:
+    """Why the word at this position is not allowed, or None."""
+    word = words[at]
+    name, text = word.token_type.name, word.text
+    before, after = _name_at(words, at - 1), _name_at(words, at + 1)
+    if name in ("STRING", "NUMBER"):
+        return None
+    if name == "SELECT" and at:
+        return "subqueries are not allowed"
+    if name in _KEYWORDS and " ".join(text.upper().split()) == _KEYWORDS[name]:
+        return None
+    if name in _SIGNS and text in _SIGNS[name]:
+        ends = name == "COMMA" and after in _ENDS_A_LIST
+        return "a list ends with a comma" if ends else None
+    if name == "STAR":
+        counted = before == "L_PAREN" and after == "R_PAREN" and words[at - 2].text.upper() == "COUNT"
+        star = before in ("SELECT", "COMMA", "L_PAREN")
+        return (
+            None if counted else "a star is allowed in COUNT(*) only" if star else "arithmetic is not allowed"
+        )
+    if name == "DASH":
+        value = before in ("NUMBER", "STRING", "R_PAREN") or is_name(words[at - 1], schema)
+        return None if after == "NUMBER" and not value else "arithmetic is not allowed"
+    if name in _TELLING and not schema.is_name(text):
+        return _TELLING[name]
+    if after == "L_PAREN" and (name == "IDENTIFIER" or text.upper() not in FUNCTIONS):
+        return f"the function {_shown(text)} is not allowed"
+    if name in ("VAR", "IDENTIFIER") or after == "L_PAREN" or schema.is_name(text):
+        return None
+    return "arithmetic is not allowed" if name in _ARITHMETIC else f"{_shown(text)} is not allowed"
+
+
+def _name_at(words: Sequence[Word], at: int) -> str:
+    """The kind of a word; "" beyond the statement's ends."""
+    return words[at].token_type.name if 0 <= at < len(words) else ""
+
+
+def _shown(text: str) -> str:
+    """A word for a message: short and printable."""
+    short = text if len(text) <= 40 else text[:37] + "…"
+    return short if short.isprintable() and short.isascii() else repr(short)

@@ -1,0 +1,156 @@
+"""Writes conditions and statements as SQL, anew from our own tree, for any of sqlglot's dialects.
+
+The text means the same people on every engine: text is ordered by code point, and LIKE has no escape character.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from equivoc.queries.answers.question import Aggregate
+from equivoc.queries.statements.conditions import (
+    And,
+    Between,
+    Comparison,
+    Condition,
+    IsNull,
+    Like,
+    Not,
+    OneOf,
+    Or,
+    Value,
+)
+from equivoc.queries.statements.literals import written_number
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+ColumnOf = Callable[[str], str]
+"""The engine's name of a key."""
+
+
+def condition_sql(condition: Condition, *, dialect: str, column_of: ColumnOf = str) -> str:
+    """A condition as SQL.
+
+    >>> condition_sql(Or((Comparison("age", ">=", Decimal(65)), IsNull("age"))), dialect="duckdb")
+    '"age" >= 65 OR "age" IS NULL'
+    """
+    match condition:
+        case And(operands) | Or(operands):
+            joined = " AND " if isinstance(condition, And) else " OR "
+            parts = (condition_sql(part, dialect=dialect, column_of=column_of) for part in operands)
+            return joined.join(
+                f"({sql})" if isinstance(part, (And, Or)) else sql
+                for sql, part in zip(parts, operands, strict=True)
+            )
+        case _:
+            return _leaf(condition, dialect=dialect, column_of=column_of).sql(dialect=dialect)
+
+
+def statement_sql(
+    selected: Sequence[tuple[Aggregate, str | None]],
+    condition: Condition | None,
+    groups: Sequence[str] = (),
+    *,
+    dialect: str,
+    table: str,
+) -> str:
+    """A statement as SQL: the group keys, then each aggregate of its column (None: a star).
+
+    >>> statement_sql([("count", None)], IsNull("age"), ["sex"], dialect="duckdb", table="people")
+    'SELECT "sex", COUNT(*) FROM "people" WHERE "age" IS NULL GROUP BY "sex"'
+    """
+    from sqlglot import exp
+
+    from equivoc.engines.statements import column
+
+    shown = [column(key) for key in groups] + [_aggregate(*each) for each in selected]
+    source = exp.to_identifier(table, quoted=True).sql(dialect=dialect)
+    sql = f"SELECT {', '.join(each.sql(dialect=dialect) for each in shown)} FROM {source}"
+    if condition is not None:
+        sql += f" WHERE {condition_sql(condition, dialect=dialect)}"
+    if groups:
+        sql += f" GROUP BY {', '.join(column(key).sql(dialect=dialect) for key in groups)}"
+    return sql
+
+
+def literal(value: Value) -> exp.Expression:
+    """A value as a literal; times are written as text, which engines read as the column's type."""
+    from sqlglot import exp
+
+    match value:
+        case bool():
+            return exp.true() if value else exp.false()
+        case Decimal() | float():
+            written = written_number(value)
+            number = exp.Literal.number(written.lstrip("-"))
+            return exp.Neg(this=number) if written.startswith("-") else number
+        case str():
+            return exp.Literal.string(value)
+        case dt.datetime():
+            return exp.Literal.string(value.isoformat(sep=" "))
+        case _:
+            return exp.Literal.string(value.isoformat())
+
+
+def _leaf(
+    condition: Comparison | Between | OneOf | Like | IsNull | Not, *, dialect: str, column_of: ColumnOf
+) -> exp.Expression:
+    from sqlglot import exp
+
+    from equivoc.engines.statements import column
+
+    if isinstance(condition, Not):
+        return exp.Not(this=_leaf(condition.operand, dialect=dialect, column_of=column_of))
+    key = column(column_of(condition.key))
+    match condition:
+        case Comparison(_, operator, value):
+            nodes: dict[str, type[exp.Expression]] = {
+                "=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
+            }  # fmt: skip
+            left = key if operator in ("=", "<>") else _by_code_point(key, value, dialect)
+            return nodes[operator](this=left, expression=literal(value))
+        case Between(_, low, high):
+            left = _by_code_point(key, low, dialect)
+            return exp.Between(this=left, low=literal(low), high=literal(high))
+        case OneOf(_, values):
+            return exp.In(this=key, expressions=[literal(value) for value in values])
+        case Like(_, pattern):
+            like = exp.Like(this=key, expression=exp.Literal.string(pattern))
+            # PostgreSQL's escape character is the backslash unless there is none.
+            escapes = dialect != "duckdb" and "\\" in pattern
+            return exp.Escape(this=like, expression=exp.Literal.string("")) if escapes else like
+        case IsNull():
+            return exp.Is(this=key, expression=exp.null())
+
+
+def _by_code_point(key: exp.Expression, value: Value, dialect: str) -> exp.Expression:
+    """A text column in the order of code points, DuckDB's own, whatever the server's language."""
+    from sqlglot import exp
+
+    if dialect != "postgres" or not isinstance(value, str):
+        return key
+    return exp.Collate(this=key, expression=exp.to_identifier("C", quoted=True))
+
+
+def _aggregate(aggregate: Aggregate, name: str | None) -> exp.Expression:
+    from sqlglot import exp
+
+    from equivoc.engines.statements import column
+
+    nodes: dict[Aggregate, type[exp.Expression]] = {
+        "count": exp.Count,
+        "sum": exp.Sum,
+        "avg": exp.Avg,
+        "min": exp.Min,
+        "max": exp.Max,
+        "median": exp.Median,
+        "var_pop": exp.VariancePop,
+        "var_samp": exp.Variance,
+        "stddev_pop": exp.StddevPop,
+        "stddev_samp": exp.StddevSamp,
+    }
+    return nodes[aggregate](this=exp.Star() if name is None else column(name))

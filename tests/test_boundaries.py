@@ -32,7 +32,7 @@ LAYERS = (
     ("information_loss",),
     ("assessment",),
     ("study",),
-    ("decide",),
+    ("decide", "audit"),
     ("report",),
     ("cli", "app"),
 )

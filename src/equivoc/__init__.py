@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from equivoc.assessment.assess import assess
     from equivoc.assessment.assessment import Assessment
     from equivoc.assessment.budget import Budget, budget
+    from equivoc.audit.audit import audit
+    from equivoc.audit.result import Audit
     from equivoc.data.microdata import Microdata, read
     from equivoc.decide.choice.choose import Choice, choose
     from equivoc.decide.choice.choose_among import ChoiceAmong, choose_among
@@ -77,6 +79,8 @@ _HOMES = {
     "Tree": "equivoc.attributes.kinds",
     "Assessment": "equivoc.assessment.assessment",
     "assess": "equivoc.assessment.assess",
+    "Audit": "equivoc.audit.result",
+    "audit": "equivoc.audit.audit",
     "Choice": "equivoc.decide.choice.choose",
     "ChoiceAmong": "equivoc.decide.choice.choose_among",
     "choose": "equivoc.decide.choice.choose",
@@ -102,6 +106,7 @@ _PACKAGES = ("datasets", "models")
 __all__ = [
     "PRAM",
     "Assessment",
+    "Audit",
     "Budget",
     "Categories",
     "Choice",
@@ -134,6 +139,7 @@ __all__ = [
     "Window",
     "__version__",
     "assess",
+    "audit",
     "budget",
     "choose",
     "choose_among",

@@ -1,0 +1,168 @@
+"""`audit`: from SQL statements and their answers to what is known about each person."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equivoc.arguments import checked_whole_number
+from equivoc.assessment.assess import assess
+from equivoc.assessment.requirements.requirement import Requirement, requirements
+from equivoc.audit.answered_log import AnsweredLog, knowledge
+from equivoc.audit.conclusions import AnsweredQuestions
+from equivoc.audit.result import Audit
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.errors import InputError
+from equivoc.files import check_readable
+from equivoc.intruder.channel.channel import Stated
+from equivoc.intruder.prior import Prior, prior_probabilities
+from equivoc.number_format import counted
+
+if TYPE_CHECKING:
+    from equivoc.queries.answers.question import Question
+    from equivoc.queries.statements.people_table import PeopleTable
+
+LARGEST_LOG = 64 * 2**20
+"""Bytes of a file of statements."""
+
+
+def audit(
+    people: Microdata,
+    statements: str | os.PathLike[str] | Sequence[str],
+    *,
+    answers: Any = None,
+    prior: Prior = "uniform",
+    known: Sequence[str] | None = None,
+    eps: Any = None,
+    seed: int = 0,
+    require: Iterable[str | Requirement] | None = None,
+    tolerance: float | None = None,
+) -> Audit:
+    """What someone who knows the answers to ``statements``, and everyone's keys, knows about each person.
+
+    ``statements`` is SQL text (statements separated by semicolons), a list with one statement in each entry, or a path
+    object (``pathlib.Path``) of a file of such text: SUM, AVG, COUNT, MIN, MAX, MEDIAN, VARIANCE and STDDEV of the
+    confidential attribute over people whose keys meet a condition. ``answers`` are recorded answers; without them, and
+    without comments such as ``-- answer: 57`` in the text, they are computed from the people.
+
+    ``prior`` weighs the databases that fit the answers: "uniform" (all are equally likely), "marginal" (each value as
+    often as among the people), or a probability for each value. ``known``, ``eps``, ``require`` and ``tolerance`` are
+    those of `equivoc.assess`: `Audit.assessment` is for someone who knows these keys of her target (None: all);
+    `Audit.frame` is always for someone who knows all keys. ``seed`` is for figures that are sampled.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["F", "F", "M"], "pay": [50, 107, 77]})
+    >>> people = Microdata(frame, confidential="pay", keys=["sex"], domain=range(10, 151))
+    >>> asked = "SELECT MAX(pay) FROM people WHERE sex = 'F'; SELECT AVG(pay) FROM people WHERE sex = 'F'"
+    >>> found = audit(people, asked)
+    >>> found.frame[["low", "high", "h0", "area"]].iloc[0].tolist()
+    [50.0, 107.0, 1.0, 57.0]
+    """
+    from equivoc.queries.statements.asking import ask
+    from equivoc.queries.statements.parsing import parse
+    from equivoc.queries.statements.people_table import PeopleTable
+    from equivoc.queries.statements.schema import schema_of
+
+    check_people("people", people)
+    _check_auditable(people)
+    seed = checked_whole_number("seed", seed, at_least=0)
+    required = requirements(require)
+    belief = prior_probabilities(prior, people)
+    schema = schema_of(people)
+    parsed = parse(statement_text(statements), schema=schema)
+    if not parsed:
+        raise InputError(
+            "the log has no statement; give at least one, such as SELECT AVG(salary) FROM people."
+        )
+    table = PeopleTable.of(people, schema)
+    questions = ask(table, parsed, answers=answers)
+    log = AnsweredQuestions(questions, people, belief, seed)
+    concluded = log.conclusions()
+    system, found = concluded.system, concluded.posteriors
+    notes = (*found.notes, *_of_other_data(table, questions))
+    release = AnsweredLog(
+        people,
+        system.atoms.of_person,
+        Stated(found.probabilities),
+        remarks=notes,
+        fixed=True,
+        mechanism=knowledge(people.confidential, len(parsed), _prior_name(prior)),
+    )
+    result = assess(
+        people, release, known=known, eps=eps, prior=belief, require=required, tolerance=tolerance
+    )
+    return Audit(
+        people,
+        tuple(each.sql() for each in parsed),
+        log,
+        result,
+        *concluded.bounds(),
+        found,
+        system.atoms.of_person,
+        notes,
+        seed,
+    )
+
+
+def statement_text(statements: str | os.PathLike[str] | Sequence[str]) -> str | Sequence[str]:
+    """The statements; those of a path object are read from its file."""
+    if not isinstance(statements, os.PathLike):
+        return statements
+    path = Path(statements)
+    check_readable(path)
+    try:
+        if path.stat().st_size > LARGEST_LOG:
+            raise InputError(f"{path} is larger than {LARGEST_LOG >> 20} MiB; split the log.")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as refused:
+        raise InputError(f"{path} cannot be read: {refused.strerror}.") from None
+    except UnicodeDecodeError as wrong:
+        raise InputError(f"{path} is not UTF-8 text (byte {wrong.start}); save it as UTF-8.") from None
+
+
+def _check_auditable(people: Microdata) -> None:
+    """InputError unless the people have one confidential attribute of numbers."""
+    if people.several:
+        names = list(people.attributes)
+        raise InputError(
+            f"an audit is about one confidential attribute: choose one, as in people.of({names[0]!r})."
+        )
+    if not people.attribute.numeric:
+        raise InputError(
+            f"{people.confidential} holds categories, which have no sums: an audit needs a confidential attribute of "
+            "numbers."
+        )
+
+
+def _prior_name(prior: Prior) -> str:
+    return prior if isinstance(prior, str) else "given"
+
+
+def _of_other_data(table: PeopleTable, questions: Sequence[Question]) -> list[str]:
+    """A note if recorded answers are not those of the data."""
+    other = []
+    for each in questions:
+        own = table.values.answer(each.aggregate, each.members)
+        if (own is None) != (each.answer is None) or (
+            own is not None and each.answer is not None and not _same(own, each.answer)
+        ):
+            other.append(each.statement + 1)
+    if not other:
+        return []
+    numbers = list(dict.fromkeys(other))
+    shown = ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
+    return [
+        f"The recorded answers of {counted(len(numbers), 'statement')} ({shown}) differ from what these data give; the "
+        "figures follow the recorded answers."
+    ]
+
+
+def _same(own: float, recorded: float) -> bool:
+    """True if the recorded answer is the data's own, perhaps with fewer digits."""
+    if own == recorded:
+        return True
+    places = -int(Decimal(repr(recorded)).as_tuple().exponent)
+    return abs(own - recorded) <= 0.5 * 10.0**-places * (1 + 1e-9)

@@ -1,0 +1,27 @@
+"""What each method of a posterior promises, in words."""
+
+from __future__ import annotations
+
+EXACT = ("prior", "convolution", "enumeration", "dynamic programming", "counting")
+"""Methods whose probabilities are exact up to rounding."""
+MEANINGS = {
+    "prior": "exact: no answer says anything about these people; the prior stands",
+    "convolution": "exact: the query sets are disjoint or nested, and sums of people are convolved",
+    "enumeration": "exact: the sums that fit the answers have few free dimensions, and all are counted",
+    "dynamic programming": "exact: all sums that fit the answers are counted, one group of people after the other",
+    "counting": "exact: all values that fit, medians and variances included, are counted",
+    "Gibbs sampling": "sampled, with a standard error that is a promise: the moves reach every database that fits",
+    "Gibbs sampling, checked": "sampled; several chains from different starts agree, but it is not proved that they "
+    "reach every database that fits",
+    "bounds": "only bounded: the work limit was reached, and the prior stands between the bounds. She may know more",
+}
+"""The method as `Audit.frame` names it, and what its figures promise."""
+
+
+def method_name(method: str, *, promised: bool) -> str:
+    """The name in `Audit.frame`.
+
+    >>> method_name("Gibbs sampling", promised=False), method_name("enumeration", promised=True)
+    ('Gibbs sampling, checked', 'enumeration')
+    """
+    return "Gibbs sampling, checked" if method == "Gibbs sampling" and not promised else method

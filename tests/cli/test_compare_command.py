@@ -166,7 +166,7 @@ def test_the_exit_code_flips_at_the_limit(folder: Path) -> None:
         ([*OPTIONS, *TECHNIQUES, "--intruder", "strong"], "--intruder strong: choose"),
         ([*OPTIONS, *TECHNIQUES, "--known", "shoe"], "shoe"),
         ([*OPTIONS, *TECHNIQUES, "--progress", "loud"], "progress"),
-        ([*OPTIONS, *TECHNIQUES, "--out", "people.csv"], "people.csv/comparison.csv cannot be written"),
+        ([*OPTIONS, *TECHNIQUES, "--out", "people.csv"], "people.csv is a file; give a folder"),
         (["plan.toml", "--keys", "age"], "--keys is given with the plan plan.toml"),
         (["plan.toml", "--technique", "unprotected"], "--technique is given with the plan"),
         (["plan.toml", "--drop-missing"], "--drop-missing is given with the plan"),

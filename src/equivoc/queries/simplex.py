@@ -1,5 +1,6 @@
 """The range of every unknown of a system of sums, by the simplex method (HiGHS)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,44 +14,71 @@ _ATTAINED = 1e-9
 _WORTH_PRESSING = 0.25
 
 
-def attained_range(system: SumSystem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def attained_range(
+    system: SumSystem,
+    *,
+    enough: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    notice: Callable[[NDArray[np.float64]], None] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Least and greatest value of each unknown.
 
     The system's bounds are proven; the values of a known solution are attained. Where the two are equal, no program
-    is solved. Programs that optimise many unknowns at once come first: one solution attains many bounds.
+    is solved. Programs that optimise many unknowns at once come first: one solution attains many bounds. Nor is one
+    solved for an unknown that a known solution puts at or below ``enough[0]`` (at or above ``enough[1]``): there the
+    bound that is returned stays the system's own. ``notice`` is called with every solution.
+
+    Returned bounds are those of the dual solution, which hold whatever the solver's tolerances.
     """
     solver = _solver(system)
     first = _solve(solver)
     least, greatest = first.copy(), first.copy()
     low, high = system.low.copy(), system.high.copy()
-    sides = ((1.0, low, least), (-1.0, high, greatest))
+    enough_low, enough_high = (low, high) if enough is None else enough
+    sides = ((1.0, low, least, enough_low), (-1.0, high, greatest, enough_high))
 
     def solve_and_note() -> NDArray[np.float64]:
         solution = _solve(solver)
         np.minimum(least, solution, out=least)
         np.maximum(greatest, solution, out=greatest)
+        if notice is not None:
+            notice(solution)
         return solution
 
+    if notice is not None:
+        notice(first)
     every = np.arange(len(low), dtype=np.int32)
-    for sign, proven, attained in sides:
-        open_now, worth_it = np.count_nonzero(_apart(proven, attained)), True
+    for sign, proven, attained, goal in sides:
+        open_now, worth_it = np.count_nonzero(_apart(sign, proven, attained, goal)), True
         while open_now and worth_it:
-            solver.changeColsCost(len(every), every, sign * _apart(proven, attained))
+            solver.changeColsCost(len(every), every, sign * _apart(sign, proven, attained, goal))
             solve_and_note()
-            open_before, open_now = open_now, np.count_nonzero(_apart(proven, attained))
+            open_before, open_now = open_now, np.count_nonzero(_apart(sign, proven, attained, goal))
             worth_it = bool(open_now <= (1 - _WORTH_PRESSING) * open_before)
     solver.changeColsCost(len(every), every, np.zeros(len(every)))
-    for sign, proven, attained in sides:
+    cost = np.zeros(len(every))
+    for sign, proven, attained, goal in sides:
         for column in every:
-            if _apart(proven[column], attained[column]):
+            if _apart(sign, proven[column], attained[column], goal[column]):
                 solver.changeColCost(column, sign)
-                proven[column] = solve_and_note()[column]
+                solve_and_note()
+                cost[column] = sign
+                bound = sign * _dual_bound(solver, system, cost)
+                proven[column] = sign * max(sign * proven[column], sign * bound)
                 solver.changeColCost(column, 0.0)
+                cost[column] = 0.0
     return low, high
 
 
-def _apart(proven: Any, attained: Any) -> Any:
-    return np.abs(attained - proven) > _ATTAINED
+def _apart(sign: float, proven: Any, attained: Any, goal: Any) -> Any:
+    """Whether the attained value is on the open side of both the proven bound and the goal."""
+    return (sign * (attained - proven) > _ATTAINED) & (sign * (attained - goal) > _ATTAINED)
+
+
+def _dual_bound(solver: Any, system: SumSystem, cost: NDArray[np.float64]) -> float:
+    """A lower bound of ``cost · x``: for any multipliers y, ``y · sums`` plus the least of ``(cost − Aᵀy) · x``."""
+    multipliers = np.array(solver.getSolution().row_dual)
+    reduced = cost - system.matrix.T @ multipliers
+    return float(multipliers @ system.sums + np.sum(np.minimum(reduced * system.low, reduced * system.high)))
 
 
 def _solver(system: SumSystem) -> Any:

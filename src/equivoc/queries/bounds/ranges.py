@@ -55,7 +55,7 @@ def deduced(system: AnswerSystem, ranges: AtomRanges) -> AtomRanges:
     Raises the error of ``sum_systems`` if a range becomes empty.
     """
     sizes, positions = system.atoms.sizes, system.grid.positions
-    gaps = len(positions) != system.grid.steps + 1
+    gaps = has_gaps(system)
     floor, cap = ranges.floor.copy(), ranges.cap.copy()
     low, high = ranges.low.copy(), ranges.high.copy()
     for _ in range(_MOST_ROUNDS):
@@ -115,9 +115,20 @@ def attaining(
 
 def unsettled(system: AnswerSystem, ranges: AtomRanges) -> tuple[KnownExtreme, ...]:
     """The extremes that the ranges alone do not guarantee to be attained."""
-    sizes = system.atoms.sizes
-    return tuple(
-        extreme
-        for extreme in system.extremes
-        if not attaining(extreme, sizes, ranges, ranges.low if extreme.kind == "max" else ranges.high)
-    )
+    sizes, floor, cap = system.atoms.sizes, ranges.floor, ranges.cap
+    open_ = []
+    for extreme in system.extremes:
+        if has_gaps(system):
+            inside = extreme.atoms
+            settled = bool(np.any((floor[inside] == extreme.position) & (cap[inside] == extreme.position)))
+        else:
+            worst = ranges.low if extreme.kind == "max" else ranges.high
+            settled = attaining(extreme, sizes, ranges, worst)
+        if not settled:
+            open_.append(extreme)
+    return tuple(open_)
+
+
+def has_gaps(system: AnswerSystem) -> bool:
+    """Whether some step between the least and the greatest value is no value of the domain."""
+    return len(system.grid.positions) != system.grid.steps + 1

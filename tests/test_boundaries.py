@@ -32,7 +32,7 @@ LAYERS = (
     ("information_loss",),
     ("assessment",),
     ("study",),
-    ("decide", "audit"),
+    ("decide", "audit", "gateway"),
     ("report",),
     ("cli", "app"),
 )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from equivoc.decide.comparison.comparison import Comparison
     from equivoc.decide.protection.protect import Protected, protect
     from equivoc.decide.protection.verify import Verification, verify
+    from equivoc.gateway.gateway import Gateway
     from equivoc.information_loss.utility import utility
     from equivoc.measure.curve import Curve, Window, curve
     from equivoc.measure.curves import Curves, curves
@@ -98,6 +99,7 @@ _HOMES = {
     "Comparison": "equivoc.decide.comparison.comparison",
     "compare": "equivoc.decide.comparison.compare",
     "utility": "equivoc.information_loss.utility",
+    "Gateway": "equivoc.gateway.gateway",
 }
 
 # Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…).
@@ -114,6 +116,7 @@ __all__ = [
     "Comparison",
     "Curve",
     "Curves",
+    "Gateway",
     "Generalisation",
     "GeometricNoise",
     "InputError",

@@ -103,10 +103,24 @@ def negative_products(matrix: Ints, rows: int, columns: int, vector: Ints, prime
 def support(matrix: Ints, chosen: Ints, columns: int) -> npt.NDArray[np.bool_]:
     """The columns in which one of the chosen rows is not 0."""
     found = np.zeros(columns, dtype=np.bool_)
+    left = columns
     for row in chosen:
+        if left == 0:
+            break
         for c in range(columns):
-            if matrix[row, c]:
+            if matrix[row, c] and not found[c]:
                 found[c] = True
+                left -= 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def fold(values: Ints, parent: Ints, columns: int, prime: int) -> Ints:
+    """The sum of the values of each parent's parts modulo the prime."""
+    found = np.zeros(columns, dtype=np.int64)
+    for part in range(len(parent)):
+        total = found[parent[part]] + values[part]
+        found[parent[part]] = total - prime if total >= prime else total
     return found
 
 

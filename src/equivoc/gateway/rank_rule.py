@@ -93,22 +93,29 @@ class KnownSums:
         reduced = self._reduced(inside[0], parent, self._places(label, parent))
         return not reduced.any()
 
-    def trial(self, sets: Sequence[NDArray[np.int64]], *, seed: int, work: int) -> Trial:
-        """Judge questions that are answered together; nothing is changed but the choice of pivots."""
+    def add(self, sets: Sequence[NDArray[np.int64]]) -> None:
+        """Take sums as answered without judging them."""
+        self.answer(self.trial(sets, seed=0, work=None))
+
+    def trial(self, sets: Sequence[NDArray[np.int64]], *, seed: int, work: int | None) -> Trial:
+        """Judge questions that are answered together; nothing is changed but the choice of pivots.
+
+        ``work``: the most operations; None: do not judge.
+        """
         from equivoc.gateway.rank_kernels import support
 
         label, parent, inside = self._split(sets)
         atoms = len(parent)
         sizes = np.bincount(label, minlength=atoms)
         cost = (len(sets) + 2) * (self.rank + len(sets)) * atoms
-        if cost > work:
+        if work is not None and cost > work:
             return Trial("work", True, label, parent, np.zeros((0, atoms), dtype=np.int64), ())
         big = sizes >= self.least_people
         self._move_pivots(np.bincount(parent, weights=big, minlength=self._atoms) > 0)
         places = self._places(label, parent)
         rows, pivots = self._new_rows(inside, parent, places, big)
-        if not pivots:
-            return Trial("safe", False, label, parent, rows, ())
+        if not pivots or work is None:
+            return Trial("safe", bool(pivots), label, parent, rows, tuple(pivots))
         inner = np.flatnonzero(~big[places])
         touched = support(self._matrix, inner, self._atoms)[parent]
         for row, pivot in zip(rows, pivots, strict=True):
@@ -235,16 +242,14 @@ class KnownSums:
         seed: int,
     ) -> NDArray[np.int64]:
         """A random solution x of all rows · x = 0, over the new atoms."""
-        from equivoc.gateway.rank_kernels import negative_products
+        from equivoc.gateway.rank_kernels import fold, negative_products
 
         atoms = len(parent)
         found = np.random.default_rng(seed).integers(0, self._prime, size=atoms)
         found[places] = 0
         found[list(pivots)] = 0
         found[list(pivots)] = negative_products(rows, len(rows), atoms, found, self._prime)
-        folded = np.zeros(self._atoms, dtype=np.int64)
-        for part, value in zip(parent.tolist(), found.tolist(), strict=True):
-            folded[part] = (folded[part] + value) % self._prime
+        folded = fold(found, parent, self._atoms, self._prime)
         found[places] = negative_products(self._matrix, self.rank, self._atoms, folded, self._prime)
         return found
 

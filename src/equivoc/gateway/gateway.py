@@ -1,0 +1,185 @@
+"""The gateway: holds the data, takes questions in SQL, and answers exactly or refuses."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.errors import InputError
+from equivoc.gateway.history import Decision, Entry, History
+from equivoc.gateway.policy import Policy, as_policy
+from equivoc.number_format import bits, counted
+from equivoc.plain_text import printable
+from equivoc.study.fingerprint import data_fingerprint
+
+if TYPE_CHECKING:
+    pass
+
+LONGEST_NAME = 200
+LONGEST_INVALID = 2_000
+"""How many characters of a text that is no question are kept in the log."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What became of a question."""
+
+    answered: bool
+    value: Any
+    """A number; for GROUP BY or several aggregates, a list with a dictionary for each group; None if refused."""
+    reason: str
+    """Why it was answered or refused. Under a simulatable policy it depends on questions and past answers only."""
+    number: int
+    """Its number in the log."""
+
+
+class Gateway:
+    """Answers SUM, AVG, MIN, MAX and COUNT over query sets of people, exactly or not at all.
+
+    In this order: a repeated question gets its answer again; MEDIAN, VARIANCE and STDDEV are refused; so are conditions
+    that do not end on the policy's class edges, query sets (or complements) of fewer than k people, sums by which a sum
+    of fewer than k people would be known, and questions whose answer would probably disclose someone, judged over
+    databases drawn from the past answers. Only the last rule depends on answers at all.
+
+    ``policy``: limits by name, a `Policy`, or the path of a TOML file. ``store``: an SQLite file with every question,
+    decision and answer; a gateway that is opened on it again decides as if it had never been closed.
+
+    >>> import pandas as pd, tempfile
+    >>> frame = pd.DataFrame({"age": range(20, 60), "pay": [10, 20, 30, 40] * 10})
+    >>> people = Microdata(frame, confidential="pay", keys=["age"])
+    >>> with tempfile.TemporaryDirectory() as folder, Gateway(people, store=f"{folder}/gateway.sqlite") as gate:
+    ...     gate.ask("SELECT SUM(pay) FROM people WHERE age >= 40", analyst="a").value
+    ...     gate.ask("SELECT SUM(pay) FROM people WHERE age >= 41", analyst="b").reason
+    500.0
+    'with the answers given before, the sum of fewer than 3 people would be known.'
+    """
+
+    def __init__(
+        self,
+        people: Microdata,
+        *,
+        policy: Policy | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+        store: str | os.PathLike[str],
+        simulatable: bool | None = None,
+        accept_looser_policy: bool = False,
+    ) -> None:
+        from equivoc.gateway.decisions import Decisions
+
+        check_people("people", people)
+        self.people = people
+        self.policy = as_policy(policy, simulatable=simulatable)
+        """The limits in force."""
+        if not isinstance(store, (str, os.PathLike)) or "\0" in os.fspath(store):
+            raise InputError(f"store is {store!r}; give the path of an SQLite file.")
+        _check_limits(people, self.policy)
+        self._one_at_a_time = threading.Lock()
+        self._closed: str | None = None
+        history = History.open(
+            Path(store),
+            data=lambda salt: data_fingerprint(people, salt),
+            policy=self.policy,
+            accept_looser_policy=accept_looser_policy,
+        )
+        try:
+            self._decisions = Decisions(people, self.policy, secret=history.salt)
+            self._decisions.replay(history.entries())
+        except BaseException:
+            history.close()
+            raise
+        self._history = history
+
+    def ask(self, sql: str, *, analyst: str) -> Reply:
+        """Decide one question; questions from several threads are decided one after the other.
+
+        Text that is no such question is an InputError, and is logged too. When this returns, question, decision and
+        answer are on disk.
+        """
+        _check_name(analyst)
+        with self._one_at_a_time:
+            self._check_open()
+            try:
+                asked = self._decisions.read(sql)
+            except InputError as mistake:
+                begin = printable(sql)[:LONGEST_INVALID] if isinstance(sql, str) else ""
+                self._record(analyst, begin, "invalid", str(mistake), None)
+                raise
+            verdict = self._decisions.judge(asked, analyst)
+            value = asked.value() if verdict.decision != "refused" else None
+            entry = self._record(analyst, asked.text, verdict.decision, verdict.reason, value)
+            if verdict.decision != "refused":
+                self._decisions.take(asked, analyst, verdict)
+            return Reply(verdict.decision != "refused", entry.value, entry.reason, entry.number)
+
+    def history(self, analyst: str | None = None) -> tuple[Entry, ...]:
+        """The log in its order, or one analyst's part of it."""
+        with self._one_at_a_time:
+            self._check_open()
+            return self._history.entries(analyst)
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is answered: it was closed, or its log could not be written; None while it answers."""
+        return self._closed
+
+    def close(self) -> None:
+        """Close the store, so that another gateway can open it."""
+        with self._one_at_a_time:
+            if self._closed is None:
+                self._history.close()
+                self._closed = "the gateway is closed."
+
+    def __enter__(self) -> Gateway:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _record(self, analyst: str, question: str, decision: Decision, reason: str, value: Any) -> Entry:
+        """Write to the log; if that fails, nothing more is answered: the file may or may not hold the entry."""
+        try:
+            return self._history.record(analyst, question, decision, reason, value)
+        except BaseException as problem:
+            self._history.close()
+            self._closed = f"the gateway stopped, because its log could not be written: {problem}"
+            raise
+
+    def _check_open(self) -> None:
+        if self._closed is not None:
+            raise InputError(self._closed)
+
+
+def _check_limits(people: Microdata, policy: Policy) -> None:
+    """InputError for limits that no answer about these people can meet."""
+    if not people.attribute.numeric:
+        raise InputError(f"{people.confidential} is not a number; a gateway answers sums of numbers.")
+    if 2 * policy.least_people > len(people):
+        raise InputError(
+            f"least_people is {policy.least_people}, but there are only {counted(len(people), 'person')}: no query "
+            "set and its complement are both so large."
+        )
+    most = math.log2(len(people.values))
+    if policy.least_h0 >= most > 0 or len(people.values) == 1:
+        raise InputError(
+            f"least_h0 is {bits(policy.least_h0)}, but {counted(len(people.values), 'value')} of "
+            f"{people.confidential} give at most {bits(most)} before any answer; lower least_h0."
+            if most
+            else f"{people.confidential} has only one value, which everyone knows."
+        )
+
+
+def _check_name(analyst: object) -> None:
+    if not isinstance(analyst, str) or not analyst.strip() or len(analyst) > LONGEST_NAME:
+        raise InputError(f"analyst is {analyst!r}; give a name of at most {LONGEST_NAME} characters.")
+    try:
+        analyst.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("analyst holds half of a surrogate pair, which is no character.") from None

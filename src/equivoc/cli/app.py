@@ -8,6 +8,7 @@ from equivoc.cli.assess import assess
 from equivoc.cli.choose import choose
 from equivoc.cli.compare import compare
 from equivoc.cli.curve import curve
+from equivoc.cli.gateway import gateway
 from equivoc.cli.measures import measures
 from equivoc.cli.protect import protect
 from equivoc.cli.report import report
@@ -52,3 +53,4 @@ app.command()(reproduce)
 app.command()(choose)
 app.command()(protect)
 app.command()(verify)
+app.add_typer(gateway, name="gateway")

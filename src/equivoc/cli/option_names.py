@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from equivoc.cli.app import app
 
@@ -36,7 +37,13 @@ def _options(words: Sequence[str]) -> dict[str, str]:
         return {}
     return {
         given.removeprefix("--").replace("-", "_"): given
-        for parameter in command.params
+        for parameter in _parameters(command)
         for given in parameter.opts
         if given.startswith("--")
     }
+
+
+def _parameters(command: Any) -> list[Any]:
+    """A command's parameters; those of all its commands, if it is a group."""
+    inner = getattr(command, "commands", {}).values()
+    return [*command.params, *(parameter for each in inner for parameter in _parameters(each))]

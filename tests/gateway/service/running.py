@@ -37,6 +37,7 @@ class SaidGate:
     entries: list[Entry] = field(default_factory=list)
     inside: int = 0
     most_inside: int = 0
+    stopped: str | None = None
 
     def ask(self, sql: str, *, analyst: str) -> SaidReply:
         self.inside += 1
@@ -45,6 +46,9 @@ class SaidGate:
         try:
             if sql == "bad":
                 raise InputError("SELECT is expected at character 1")
+            if sql == "full disk":
+                self.stopped = "the log could not be written: /srv/gateway.sqlite, disk is full"
+                raise InputError(self.stopped)
             if sql == "bug":
                 raise RuntimeError("the salary of Ann is 107000")
             answered = sql != "refuse"

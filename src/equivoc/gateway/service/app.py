@@ -43,6 +43,10 @@ class Gate(Protocol):
     @property
     def policy(self) -> Policy: ...
 
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is answered; None while it answers."""
+
     def ask(self, sql: str, *, analyst: str) -> Any: ...
 
 
@@ -109,7 +113,13 @@ def gateway_app(
         check_rate(asking, analyst.name)
         sql = _question(await _body(request, body_limit))
         async with deciding:  # the gateway serialises decisions; here they wait without holding a thread each
-            reply = await run_in_threadpool(partial(gate.ask, sql, analyst=analyst.name))
+            try:
+                reply = await run_in_threadpool(partial(gate.ask, sql, analyst=analyst.name))
+            except InputError:
+                if gate.stopped is None:  # the analyst's mistake
+                    raise
+                problems.error("%s", gate.stopped)
+                raise RequestError(503, "the gateway answers nothing more; its owner has to look.") from None
         return JSONResponse(
             {
                 "answered": bool(reply.answered),

@@ -1,0 +1,30 @@
+"""SIGKILL under load: nothing lost, nothing told that is not logged, and the same decisions after a restart."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from tests.gateway.service.killed import (
+    check_nothing_lost,
+    check_same_decisions,
+    prepare,
+    run_until_killed,
+)
+from tests.gateway.service.service_process import write_people
+
+KILLS = 3
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    write_people(tmp_path / "people.parquet", 300, values=20)
+    (tmp_path / "policy.toml").write_text("least_people = 3\nquestions_per_minute = 100000\n")
+    tokens = prepare(tmp_path)
+    rng = random.Random(5)
+    told = []
+    for kill in range(1, KILLS + 1):
+        told += run_until_killed(tmp_path, tokens, rng, replies=60)
+        entries = check_nothing_lost(tmp_path, told, kill)
+    decisions = {entry.decision for entry in entries}
+    assert {"answered", "refused"} <= decisions, decisions
+    check_same_decisions(tmp_path, entries, source=tmp_path / "people.parquet")

@@ -63,9 +63,7 @@ class AnsweredQuestions:
 
         system = self._system(self.questions, np.arange(len(self.people)))
         bounds = person_bounds(system, orders=self._orders(system, np.arange(len(self.people))))
-        found = atom_posteriors(
-            system, prior=self.prior, bounds=(bounds.sum_low, bounds.sum_high), seed=self.seed
-        )
+        found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed)
         return Conclusions(system, bounds, found, self.prior)
 
     def certain(self, statements: frozenset[int], person: int) -> bool | None:
@@ -91,9 +89,7 @@ class AnsweredQuestions:
             return True
         if bounds.exact[atom] and possible == len(self.prior) and not system.moments:
             return False
-        found = atom_posteriors(
-            system, prior=self.prior, bounds=(bounds.sum_low, bounds.sum_high), seed=self.seed
-        )
+        found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed)
         if found.method[atom] not in EXACT:
             return None
         return bool(np.count_nonzero(found.probabilities[atom]) == 1)

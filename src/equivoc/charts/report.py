@@ -38,6 +38,11 @@ def assessment_figures(facts: dict[str, Any]) -> dict[str, Chart]:
     return charts
 
 
+def audit_figures(facts: dict[str, Any]) -> dict[str, Chart]:
+    """The charts of an audit by name."""
+    return {"people": people_figure(facts), "curve": curve_figure(facts)}
+
+
 def curve_figure(facts: dict[str, Any]) -> Chart:
     """H(ε) of the average person, beside the prior's and the unprotected file's, and T(ε)."""
     curve = facts["curve"]

@@ -63,12 +63,12 @@ def assessment_facts(
     people, summary = result.people, result.summary
     name, attribute = people.confidential, people.attribute
     unit = unit or attribute.unit
-    hits = _hits(result, unit)
+    hits = hit_facts(result, unit)
     phrases = {hit["eps"]: closeness(attribute, hit["eps"], unit).phrase for hit in hits}
     shown = next((hit for hit in hits if hit["eps"] > 0), hits[0])
-    exposure = {**_exposure(result, shown["eps"]), "hit_close": shown["close"]}
+    exposure = {**exposure_facts(result, shown["eps"]), "hit_close": shown["close"]}
     bounds = shown_bounds(people)
-    figures = _figures(summary, measured_in(attribute, unit))
+    figures = uncertainty_facts(summary, measured_in(attribute, unit))
     if not tells_no_value(attribute, bounds):
         # Area divided by mean entropy is the difference between the largest and the smallest person's value.
         figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
@@ -86,7 +86,7 @@ def assessment_facts(
             "beside": wording.beside_sentence(shown),
             "truth": truth["sentence"],
         },
-        "data": _data(result, unit, bounds),
+        "data": data_facts(result, unit, bounds),
         "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
         "known": result.known,
         "truth": truth,
@@ -98,7 +98,7 @@ def assessment_facts(
         "estimates": _estimates(summary),
         "notes": result.release.notes(result.known),
         "shown_hit": shown,
-        "curve": _curve(result, bounds),
+        "curve": curve_facts(result, bounds),
         "knowledge": risk_by_knowledge(subsets),
         "people": exposure,
         "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values, unit=unit),
@@ -117,7 +117,7 @@ def assessment_facts(
         "assumptions": wording.assumptions(
             mechanism=result.release.assumption,
             intruder=result.intruder,
-            prior=_prior(result),
+            prior=prior_name(result),
             control=result.control is not None,
             weights=people.weights is not None,
             given_domain=wording.domain_words(domain_size(attribute), bounds, unit),
@@ -136,7 +136,7 @@ def versions() -> dict[str, str]:
     return {"equivoc": __version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
-def _data(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str, Any]:
+def data_facts(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str, Any]:
     people, classes = result.people, result.posteriors.classes
     sizes = classes.sizes
     return {
@@ -165,7 +165,7 @@ def _data(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str, Any
     }
 
 
-def _figures(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
+def uncertainty_facts(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
     """H0, area and mean entropy: over people, beside the baselines."""
     told = []
     for name, label, in_units in (
@@ -191,7 +191,7 @@ def _figures(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
     return told
 
 
-def _hits(result: Assessment, unit: str) -> list[dict[str, Any]]:
+def hit_facts(result: Assessment, unit: str) -> list[dict[str, Any]]:
     summary = result.summary
     return [
         {
@@ -208,7 +208,7 @@ def _hits(result: Assessment, unit: str) -> list[dict[str, Any]]:
     ]
 
 
-def _prior(result: Assessment) -> str:
+def prior_name(result: Assessment) -> str:
     """Which prior was asked for: "uniform", "marginal" or "given"."""
     prior = result.prior_probabilities
     if np.ptp(prior) < 1e-12:
@@ -259,7 +259,7 @@ def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any]
     }
 
 
-def _curve(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
+def curve_facts(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
     """H(ε) of the average over people, at every break point if these are few, else at even steps.
 
     Break points are differences of values, so they would disclose people's own values; even steps do not.
@@ -290,7 +290,7 @@ def _reach(widest: float, bounds: Bounds | None) -> float:
     return width or float(10.0 ** np.ceil(np.log10(widest))) if widest else 1.0
 
 
-def _exposure(result: Assessment, eps: float) -> dict[str, Any]:
+def exposure_facts(result: Assessment, eps: float) -> dict[str, Any]:
     """The distributions of H0 and the hit rate over people: histograms, and the people at the highest risk."""
     sizes, h0, hit = result.figures.sizes, result.figures.h0, result.figures.hit[eps]
     top = max(float(np.log2(len(result.people.values))), float(h0.max()), CERTAIN)

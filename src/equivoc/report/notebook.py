@@ -7,14 +7,18 @@ from typing import Any
 
 from equivoc.assessment.assessment import Assessment
 from equivoc.attributes.words import closeness, measured_in
+from equivoc.audit.result import Audit
 from equivoc.models.phrases import listed
-from equivoc.number_format import figure, probability
+from equivoc.number_format import counted, figure, probability
+from equivoc.report.audit_facts import disclosed_facts, headline
 from equivoc.report.requirement_facts import requirement_facts
 from equivoc.report.truth_facts import truth_facts, verdict
 
 
 def notebook_summary(result: Any) -> str:
     """A small HTML table with escaped values."""
+    if isinstance(result, Audit):
+        return _audit(result)
     return _assessment(result) if isinstance(result, Assessment) else _study(result)
 
 
@@ -42,6 +46,15 @@ def _assessment(result: Assessment) -> str:
         f"over people. {told['headline']}"
     )
     return _table(caption, ("", "this release", "without it", "published unchanged"), cells)
+
+
+def _audit(found: Audit) -> str:
+    told = disclosed_facts(found, found.people.attribute.unit)
+    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in told["within"]]
+    caption = (
+        f"{counted(found.statement_count, 'statement')}; {len(found.people):,} records. {headline(found)}"
+    )
+    return _table(caption, ("people known", "for sure", f"with probability {told['likely']} or more"), rows)
 
 
 def _study(result: Any) -> str:

@@ -22,12 +22,14 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from equivoc.assessment.assessment import Assessment
+from equivoc.audit.result import Audit
 from equivoc.charts.drawing import check_drawing
-from equivoc.charts.report import assessment_figures
+from equivoc.charts.report import assessment_figures, audit_figures
 from equivoc.decide.comparison.comparison import Comparison
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, one_each, replacing
 from equivoc.number_format import amount, bits, figure, probability
+from equivoc.report.audit_facts import audit_facts
 from equivoc.report.comparison_facts import comparison_facts
 from equivoc.report.facts import assessment_facts
 from equivoc.report.several_facts import several_facts
@@ -54,7 +56,7 @@ def facts_of(
     date: str | None = None,
     budget: bool = False,
 ) -> dict[str, Any]:
-    """The facts of an assessment, a study or a comparison, ready for JSON."""
+    """The facts of an assessment, a study, a comparison or an audit, ready for JSON."""
     if isinstance(result, Assessment):
         return assessment_facts(
             result, unit=unit, record_values=record_values, title=title, date=date, budget=budget
@@ -63,6 +65,8 @@ def facts_of(
         raise InputError("only an assessment has a section on the privacy budget.")
     if isinstance(result, Comparison):
         return comparison_facts(result, unit=unit, title=title, date=date)
+    if isinstance(result, Audit):
+        return audit_facts(result, unit=unit, record_values=record_values, title=title, date=date)
     return study_facts(result, unit=unit, title=title, date=date)
 
 
@@ -77,12 +81,12 @@ def write_report(
     date: str | None = None,
     budget: bool = False,
 ) -> Path:
-    """Write the report of an assessment (with a ``study`` beside it, if given), of a study or of a comparison.
+    """Write the report of an assessment (with a ``study`` beside it, if given), a study, a comparison or an audit.
 
     The file is written completely or not at all; the same result gives the same bytes unless a ``date`` is given.
     """
-    if isinstance(result, Assessment) and isinstance(path, (str, os.PathLike)):
-        groups = (result.people, result.control)
+    if isinstance(result, (Assessment, Audit)) and isinstance(path, (str, os.PathLike)):
+        groups = (result.people, None if isinstance(result, Audit) else result.control)
         check_outputs([Path(path)], inputs=[group.source for group in groups if group is not None])
     facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
     if facts["kind"] == "assessment":
@@ -90,6 +94,8 @@ def write_report(
         page = render(facts, compared, None if study is None else study.plot())
     elif facts["kind"] == "comparison":
         page = render_comparison(facts, result.plot())
+    elif facts["kind"] == "audit":
+        page = render_audit(facts)
     else:
         page = render(None, facts, result.plot())
     return write_page(page, path)
@@ -134,6 +140,11 @@ def render_comparison(comparison: dict[str, Any], chart: alt.TopLevelMixin) -> s
     return _page(comparison, {"map": chart}, comparison=comparison)
 
 
+def render_audit(audit: dict[str, Any]) -> str:
+    """The page of an audit."""
+    return _page(audit, audit_figures(audit), audit=audit)
+
+
 def _page(facts: Any, charts: dict[str, alt.TopLevelMixin], **sections: Any) -> str:
     """The page with these sections; those that are not given are left out."""
     check_drawing()
@@ -141,7 +152,7 @@ def _page(facts: Any, charts: dict[str, alt.TopLevelMixin], **sections: Any) -> 
     template = _environment().get_template("page.html.jinja")
     page: str = template.render(
         facts=facts,
-        **{"assessment": None, "study": None, "comparison": None} | sections,
+        **dict.fromkeys(("assessment", "audit", "comparison", "study")) | sections,
         charts={name: _spec(chart) for name, chart in charts.items()},
         style=Markup(_text("page.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from equivoc.cli.assess import assess
+from equivoc.cli.audit import audit
 from equivoc.cli.choose import choose
 from equivoc.cli.compare import compare
 from equivoc.cli.curve import curve
@@ -53,4 +54,5 @@ app.command()(reproduce)
 app.command()(choose)
 app.command()(protect)
 app.command()(verify)
+app.command()(audit)
 app.add_typer(gateway, name="gateway")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -65,7 +66,7 @@ def _study(result: Any) -> str:
     return f"<p>{escape(caption)}</p>{told}"
 
 
-def _table(caption: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(caption: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
     body = "".join(
         f'<tr><th scope="row">{escape(row[0])}</th>'

@@ -1,0 +1,187 @@
+"""``equivoc audit``: what the answers to a log of queries disclose about each person."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equivoc.charts.drawing import check_drawing
+from equivoc.cli.kind_options import asked_tolerances, one_attribute
+from equivoc.cli.people_options import EscapeOption, check_intruder
+from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.waiting import waiting
+from equivoc.cli.words import NOTHING, domain_values, names
+from equivoc.csv_output import write_csv
+from equivoc.files import check_outputs, writing_into
+
+if TYPE_CHECKING:
+    from equivoc.audit.result import Audit
+    from equivoc.data.microdata import Microdata
+
+FILES = ("records.csv", "compromised.csv", "statements.csv", "report.html")
+
+
+def audit(
+    people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")],
+    confidential: Annotated[str, typer.Option(help="The confidential column: numbers.")],
+    queries: Annotated[
+        Path,
+        typer.Option(
+            help="A file of SQL statements, separated by semicolons; -- answer: 57 behind one records its answer."
+        ),
+    ],
+    keys: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns that queries may select by, separated by commas; default: all but the confidential one."
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of recorded answers (CSV with the columns statement and answer, or JSON); answers that are "
+            "not recorded are computed."
+        ),
+    ] = None,
+    known: Annotated[
+        str | None,
+        typer.Option(
+            help="The keys of her target that the intruder knows, separated by commas; 'none' for no key; default: all "
+            "keys."
+        ),
+    ] = None,
+    domain: Annotated[
+        str | None,
+        typer.Option(
+            help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."
+        ),
+    ] = None,
+    round_to: Annotated[
+        float | None, typer.Option(help="Round confidential values to the nearest multiple.")
+    ] = None,
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="What weighs the databases that fit: uniform (all are equally likely) or marginal (the distribution "
+            "of the confidential attribute)."
+        ),
+    ] = "uniform",
+    eps: Annotated[
+        str | None, typer.Option(help="Tolerances, in the confidential attribute's unit: 5,10.")
+    ] = None,
+    require: RequireOption = None,
+    seed: Annotated[int, typer.Option(help="The seed of figures that are sampled.", min=0)] = 0,
+    drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A file ending in .html: the page. Otherwise a folder for tables and page."),
+    ] = None,
+    escape: EscapeOption = True,
+    record_values: Annotated[
+        bool, typer.Option(help="Show answers, and name groups even if they have fewer than 3 people.")
+    ] = False,
+    unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = "",
+    title: Annotated[str | None, typer.Option(help="The page's title.")] = None,
+    date: Annotated[
+        str | None, typer.Option(help="A date to print; without one, the same data give the same page.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Audit answered queries: whose confidential value follows from the answers, and from which statements.
+
+    Statements are SUM, AVG, COUNT, MIN, MAX, MEDIAN, VARIANCE or STDDEV over people selected by their keys.
+
+    Example: equivoc audit people.csv --confidential salary --keys age,sex --queries log.sql --require 'h0@worst >= 1'
+    """
+    from equivoc.audit.audit import audit as audited
+
+    one_attribute("audit", names("--confidential", confidential))
+    check_intruder(prior, None)
+    required = asked_requirements(require)
+    tolerances = asked_tolerances(eps, [confidential.strip()])
+    inputs = [people, queries, *([] if answers is None else [answers])]
+    folder = None if out is None or out.suffix.lower() in (".html", ".htm") else out
+    outputs = [] if out is None else [out] if folder is None else [folder / name for name in FILES]
+    check_outputs(outputs, inputs=inputs, folder=folder)
+    if outputs:
+        check_drawing()
+    words: dict[str, Any] = {"unit": unit, "record_values": record_values, "title": title, "date": date}
+    with waiting("auditing"):
+        person = _read(people, confidential.strip(), keys, domain, round_to, drop_missing=drop_missing)
+        found = audited(
+            person,
+            queries,
+            answers=answers,
+            prior=prior,
+            known=_known(known, person.keys),
+            eps=tolerances,
+            seed=seed,
+            require=required,
+        )
+        # Computed here, while the terminal shows the elapsed time.
+        from equivoc.report.audit_facts import audit_facts
+
+        facts = audit_facts(found, **words)
+        if outputs:
+            check_outputs(outputs, inputs=inputs, folder=folder)
+            _write(found, facts, outputs, folder, escape=escape)
+    with exit_code_of(meets=found.meets):
+        if as_json:
+            print(json.dumps(facts | {"files": [str(path) for path in outputs]}, indent=2, allow_nan=False))
+            return
+        from equivoc.cli.audit_tables import print_audit
+
+        print_audit(facts, outputs)
+
+
+def _read(
+    file: Path,
+    confidential: str,
+    keys: str | None,
+    domain: str | None,
+    round_to: float | None,
+    *,
+    drop_missing: bool,
+) -> Microdata:
+    from equivoc.data.microdata import read
+    from equivoc.data.reading.tables import open_table
+
+    values = None if domain is None else domain_values(domain)
+    chosen = (
+        [name for name in open_table(file).names if name != confidential]
+        if keys is None
+        else names("--keys", keys)
+    )
+    return read(
+        file,
+        confidential=confidential,
+        keys=chosen,
+        domain=values,
+        round_to=round_to,
+        drop_missing=drop_missing,
+    )
+
+
+def _known(known: str | None, keys: tuple[str, ...]) -> list[str] | None:
+    if known is None:
+        return None
+    return [] if known.strip() == NOTHING and NOTHING not in keys else names("--known", known)
+
+
+def _write(
+    found: Audit, facts: dict[str, Any], outputs: list[Path], folder: Path | None, *, escape: bool
+) -> None:
+    """Write the page, or the tables and the page. Tables are about single persons: only their owner can read them."""
+    from equivoc.report.page import render_audit, write_page
+
+    page = render_audit(facts)
+    if folder is None:
+        write_page(page, outputs[0])
+        return
+    with writing_into(folder):
+        for path, frame in zip(outputs[:-1], (found.frame, found.compromised, found.statements), strict=True):
+            write_csv(frame, path, escape=escape, private=True)
+        write_page(page, outputs[-1])

@@ -27,7 +27,7 @@ GIVEN = ("answered", "repeated")
 
 def prepare(folder: Path) -> dict[str, str]:
     """A store that nobody has asked yet, a copy of it, and tokens of the clients."""
-    ServiceProcess.start(folder).stop()
+    _gateway(folder, folder).close()
     (folder / "copy").mkdir()
     shutil.copy(
         folder / "gateway.sqlite", folder / "copy"
@@ -68,12 +68,15 @@ def check_nothing_lost(folder: Path, told: list[Told], kills: int) -> list[Entry
     return entries
 
 
-def check_same_decisions(folder: Path, entries: list[Entry], *, source: Path) -> None:
+def check_same_decisions(folder: Path, entries: list[Entry]) -> None:
     """A gateway that was never interrupted decides every question of the log in the same way."""
-    people = eq.read(source, confidential="salary", keys=KEYS)
-    gate = eq.Gateway(people, policy=folder / "policy.toml", store=folder / "copy" / "gateway.sqlite")
-    for entry in entries:
-        reply = gate.ask(entry.question, analyst=entry.analyst)
-        assert (reply.number, reply.answered) == (entry.number, entry.decision in GIVEN), entry
-        assert (reply.reason, reply.value) == (entry.reason, entry.value), entry
-    gate.close()
+    with _gateway(folder, folder / "copy") as gate:
+        for entry in entries:
+            reply = gate.ask(entry.question, analyst=entry.analyst)
+            assert (reply.number, reply.answered) == (entry.number, entry.decision in GIVEN), entry
+            assert (reply.reason, reply.value) == (entry.reason, entry.value), entry
+
+
+def _gateway(folder: Path, store: Path) -> eq.Gateway:
+    people = eq.read(folder / "people.parquet", confidential="salary", keys=KEYS)
+    return eq.Gateway(people, policy=folder / "policy.toml", store=store / "gateway.sqlite")

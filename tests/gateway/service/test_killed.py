@@ -27,4 +27,4 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         entries = check_nothing_lost(tmp_path, told, kill)
     decisions = {entry.decision for entry in entries}
     assert {"answered", "refused"} <= decisions, decisions
-    check_same_decisions(tmp_path, entries, source=tmp_path / "people.parquet")
+    check_same_decisions(tmp_path, entries)

@@ -42,6 +42,17 @@ def test_protect_and_verify(run) -> None:
     assert "not checked: The release was not made again" in out
 
 
+def test_names_with_commas_stand_in_double_quotes(run) -> None:
+    header = 'age,sex,"Wage, per hour","the ""town"", or city"\n'
+    Path("people.csv").write_text(header + PEOPLE.partition("\n")[2])
+    roles = """--confidential '"Wage, per hour"' --keys age,sex --keep '"the ""town"", or city"'"""
+    code, out, err = run(f"protect people.csv {roles} --technique swapping:rate=0.4 --out protected.csv")
+    assert (code, err) == (0, "")
+    assert 'columns age, sex, Wage, per hour, the "town", or city.' in out
+    assert Path("protected.csv").read_text().startswith(header)
+    assert run("verify protected.certificate.json people.csv protected.csv")[0] == 0
+
+
 def test_verify_says_what_is_wrong_and_ends_with_2(run) -> None:
     run(f"protect people.csv {ROLES} --technique swapping:rate=0.4 --seed 7 --out protected.csv")
     code, out, err = run("verify protected.certificate.json people.csv protected.csv --seed 8")

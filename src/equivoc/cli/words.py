@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 
 from equivoc.errors import InputError
@@ -11,10 +12,22 @@ NOTHING = "none"
 LONGEST_QUOTED = 40
 """The most characters of a caller's text that a message repeats."""
 
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_ITEM = re.compile(rf"(?:^|(?<=,))(?:\s*{_QUOTED.pattern}\s*(?=,|$)|[^,]*)")
+
 
 def names(option: str, text: str) -> list[str]:
-    """Names separated by commas; an empty name, for example from an unset shell variable, is an InputError."""
-    found = [name.strip() for name in text.split(",")]
+    """Names separated by commas; an empty name, for example from an unset shell variable, is an InputError.
+
+    A name with a comma stands in double quotes, a quote in it twice, as in a CSV file.
+
+    >>> names("--keys", 'age, "Wage, per hour"')
+    ['age', 'Wage, per hour']
+    """
+    items = [match.group() for match in _ITEM.finditer(text)]
+    found = [
+        each[1:-1].replace('""', '"') if _QUOTED.fullmatch(each) else each for each in map(str.strip, items)
+    ]
     if not any(found):
         raise InputError(
             f"{option} is empty; name at least one column"

@@ -12,6 +12,8 @@ from equivoc.queries.statements.statement import Statement
 from equivoc.queries.statements.tree_reading import TreeReader
 from equivoc.queries.statements.word_check import check_words
 
+_NOTHING = "the text contains no statement; write one, such as SELECT COUNT(*) FROM people"
+
 
 def parse(text: str | Sequence[str], *, schema: Schema) -> tuple[Statement, ...]:
     """The statements of a text (separated by semicolons), or of a list of texts with one statement each.
@@ -24,7 +26,10 @@ def parse(text: str | Sequence[str], *, schema: Schema) -> tuple[Statement, ...]
     >>> parsed.sql()
     'SELECT AVG("salary") FROM "people" WHERE "age" > 30 AND "sex" IN (\\'F\\', \\'M\\')'
     """
-    return tuple(_parsed(words, schema) for words in split(text))
+    found = tuple(_parsed(words, schema) for words in split(text))
+    if not found:
+        raise InputError(_NOTHING)
+    return found
 
 
 def parse_one(text: str, *, schema: Schema) -> Statement:
@@ -35,7 +40,7 @@ def parse_one(text: str, *, schema: Schema) -> Statement:
         raise InputError(f"statement 1: it is longer than {LONGEST_STATEMENT:,} characters; shorten it")
     found = list(split(text, comments=False))
     if not found:
-        raise InputError("the text contains no statement; write one, such as SELECT COUNT(*) FROM people")
+        raise InputError(_NOTHING)
     if len(found) > 1:
         raise found[1].refusal(found[1].words[0].start, "only one statement is allowed at a time")
     return _parsed(found[0], schema)

@@ -58,6 +58,7 @@ class Schema:
         if alike:
             listed = " or ".join('"' + known.replace('"', '""') + '"' for known in alike)
             raise InputError(f"{name} can be several columns: write {listed}, with the double quotes")
+        name = name if len(name) <= 60 else name[:57] + "…"
         raise InputError(f"there is no column {name!r}{did_you_mean(name, self.names)}".rstrip("."))
 
     def is_table(self, name: str) -> bool:

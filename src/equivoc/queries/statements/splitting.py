@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from equivoc.errors import InputError
 
-LONGEST_STATEMENT = 65_536
+LONGEST_STATEMENT = 32_768
 """Characters of one statement."""
 _COMMENT = re.compile(r"--(?P<line>[^\n\r]*)|/\*(?P<block>.*?)\*/", re.DOTALL)
 _ANSWER = re.compile(r"\s*answers?\s*:(?P<answer>.*)", re.IGNORECASE | re.DOTALL)
@@ -70,6 +70,12 @@ def place(text: str, number: int, offset: int) -> str:
     before = text[:offset]
     line = before.count("\n") + 1
     return f"statement {number + 1}, line {line}, character {offset - before.rfind(chr(10))}"
+
+
+def shown(text: str) -> str:
+    """A word for a message: short and printable."""
+    short = text if len(text) <= 40 else text[:37] + "…"
+    return short if short.isprintable() and short.isascii() else repr(short)
 
 
 def split(text: str | Sequence[str], *, comments: bool = True) -> Iterator[StatementWords]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NoReturn
 
 from equivoc.errors import InputError
@@ -23,12 +23,13 @@ from equivoc.queries.statements.conditions import (
 )
 from equivoc.queries.statements.literals import read_literal
 from equivoc.queries.statements.schema import Schema
-from equivoc.queries.statements.splitting import StatementWords
+from equivoc.queries.statements.splitting import StatementWords, shown
 from equivoc.queries.statements.statement import Asked, Statement
-from equivoc.queries.statements.word_check import FUNCTIONS, is_name
+from equivoc.queries.statements.word_check import FUNCTIONS, word_kind
 
 MOST_WILDCARDS = 20
 """Signs % in a LIKE pattern: an engine may try all ways to place them."""
+_COMMA = "comma"
 _OPERATORS: dict[str, Operator] = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _AGGREGATES = {
     "Sum": "sum", "Avg": "avg", "Count": "count", "Min": "min", "Max": "max", "Median": "median",
@@ -62,12 +63,11 @@ _CONSTRUCTS = {
 
 @dataclass(eq=False)
 class TreeReader:
-    """Reads one statement's tree; counts the names and literals that it has read."""
+    """Reads one statement's tree, and counts the nodes that it has read."""
 
     words: StatementWords
     schema: Schema
-    names_read: int = field(default=0, init=False)
-    literals_read: int = field(default=0, init=False)
+    read: Counter[str] = field(default_factory=Counter, init=False)
 
     def statement(self, tree: Any) -> Statement:
         """The statement; InputError if it contains anything that is not allowed."""
@@ -78,8 +78,10 @@ class TreeReader:
         groups: tuple[str, ...] = ()
         if "group" in parts:
             listed = self.parts(parts["group"], "Group", {"expressions"}).get("expressions", [])
+            self.read[_COMMA] += len(listed) - 1
             groups = tuple(dict.fromkeys(self.key(each) for each in listed))
         asked: list[Asked] = []
+        self.read[_COMMA] += len(parts.get("expressions", [])) - 1
         for each in parts.get("expressions", []):
             if type(each).__name__ == "Column":
                 if self.key(each) not in groups:
@@ -101,8 +103,7 @@ class TreeReader:
         name = self.parts(named, "Identifier", {"this", "quoted"})["this"]
         if not self.schema.is_table(name):
             known = " or ".join(self.schema.tables)
-            self.refuse(named, f"there is no table {name!r}: the table's name is {known}")
-        self.names_read += 1
+            self.refuse(named, f"there is no table {shown(name)}: the table's name is {known}")
 
     def aggregate(self, node: Any) -> Asked:
         """An aggregate of the select list."""
@@ -110,7 +111,6 @@ class TreeReader:
         if kind not in _AGGREGATES:
             self.refuse(node)
         inner = self.parts(node, kind, {"this", "big_int"}).get("this")
-        self.names_read += 1
         word = next(w for w, a in FUNCTIONS.items() if a == _AGGREGATES[kind])
         if inner is None:
             self.refuse(node, f"{word} has no column")
@@ -159,6 +159,7 @@ class TreeReader:
             key = self.key(parts["this"])
             if not parts.get("expressions"):
                 self.refuse(node, "a list of literals must follow IN")
+            self.read[_COMMA] += len(parts["expressions"]) - 1
             return one_of(key, [self.literal(key, each) for each in parts["expressions"]])
         if kind == "Like":
             return self.like(node)
@@ -199,6 +200,7 @@ class TreeReader:
         if pattern.count("%") > MOST_WILDCARDS:
             self.refuse(parts["expression"], f"the pattern has more than {MOST_WILDCARDS} signs %")
         like = Like(key, pattern)
+        self.read["Not"] += bool(parts.get("negate"))
         return negation(like) if parts.get("negate") else like
 
     def key(self, node: Any) -> str:
@@ -219,7 +221,6 @@ class TreeReader:
         """A column's name as the data has it."""
         named = self.parts(self.bare(node), "Column", {"this"})["this"]
         parts = self.parts(named, "Identifier", {"this", "quoted"})
-        self.names_read += 1
         try:
             return self.schema.column(parts["this"], quoted=bool(parts.get("quoted")))
         except InputError as unknown:
@@ -241,7 +242,6 @@ class TreeReader:
             self.refuse(outer)
         parts = self.parts(node, kind, {"this", "is_string"})
         string = bool(parts.get("is_string"))
-        self.literals_read += kind == "Literal"
         try:
             given = bool(node.this) if kind == "Boolean" else sign + str(node.this)
             return read_literal(key, self.schema.kind(key), given, string=string)
@@ -258,6 +258,7 @@ class TreeReader:
         """The arguments that a node has; refused unless it is of this kind and has no other arguments."""
         if type(node).__name__ != kind:
             self.refuse(node)
+        self.read[kind] += 1
         # Newer versions of sqlglot write from_ for from.
         given = {
             name.rstrip("_"): value
@@ -284,17 +285,43 @@ class TreeReader:
         return min(starts, default=self.words.words[0].start)
 
     def check_everything_was_read(self) -> None:
-        """Refuse a statement of which the parser dropped a word."""
-        words = self.words.words
-        names = [word for word in words if is_name(word, self.schema)]
-        literals = [word for word in words if word.token_type.name in ("STRING", "NUMBER")]
-        called = sum(
-            not is_name(word, self.schema)
-            for word, after in pairwise(words)
-            if after.token_type.name == "L_PAREN" and word.text.upper() in FUNCTIONS
+        """Refuse a statement of which the parser dropped or added a word: each must belong to a node that was read."""
+        read, schema = self.read, self.schema
+        aggregates = sum(read[kind] for kind in _AGGREGATES)
+        expected = Counter(
+            {
+                "name": read["Identifier"] + aggregates,
+                "literal": read["Literal"],
+                "comparison": sum(read[kind] for kind in _OPERATORS),
+                "AND": read["And"] + read["Between"],
+                "OR": read["Or"],
+                "NOT": read["Not"],
+                "BETWEEN": read["Between"],
+                "IN": read["In"],
+                "LIKE": read["Like"],
+                "IS": read["Is"],
+                "NULL": read["Is"],
+                "truth": read["Boolean"],
+                "DASH": read["Neg"],
+                "STAR": read["Star"],
+                "L_PAREN": read["Paren"] + read["In"] + aggregates,
+                "R_PAREN": read["Paren"] + read["In"] + aggregates,
+                "COMMA": read[_COMMA],
+                "SELECT": 1,
+                "FROM": 1,
+                "WHERE": read["Where"],
+                "GROUP_BY": read["Group"],
+            }
         )
-        if len(names) + called != self.names_read or len(literals) != self.literals_read:
-            raise self.words.refusal(words[0].start, "the statement has words whose meaning is unclear")
+        found: Counter[str] = Counter()
+        for word in self.words.words:
+            kind = word_kind(word, schema)
+            found[kind] += 1
+            if found[kind] > expected[kind]:
+                raise self.words.refusal(word.start, f"the meaning of {shown(word.text)} here is unclear")
+        if found != expected:
+            missing = next(iter(expected - found))
+            raise self.words.refusal(self.words.words[0].start, f"the statement lacks a word ({missing})")
 
 
 def _spaced(kind: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from equivoc.queries.answers.question import Aggregate
 from equivoc.queries.statements.schema import Schema
-from equivoc.queries.statements.splitting import StatementWords, Word
+from equivoc.queries.statements.splitting import StatementWords, Word, shown
 
 DEEPEST = 32
 """Parentheses inside parentheses, and NOT before NOT."""
@@ -59,6 +59,7 @@ _SIGNS = {
     "GT": (">",),
     "GTE": (">=",),
 }
+_BEGINS_A_LIST = {"SELECT", "COMMA", "L_PAREN", "GROUP_BY"}
 _ENDS_A_LIST = {"", "R_PAREN", "FROM", "WHERE", "GROUP_BY"}
 _ARITHMETIC = {
     "PLUS",
@@ -74,6 +75,7 @@ _ARITHMETIC = {
     "TILDE",
     "TILDA",
 }
+_MISSING = "a closing parenthesis is missing"
 _TELLING = {
     "DISTINCT": "DISTINCT is not allowed",
     "JOIN": "joins are not allowed: one table, people, is known",
@@ -98,7 +100,7 @@ def check_words(statement: StatementWords, schema: Schema) -> None:
     words = statement.words
     if words[0].token_type.name != "SELECT":
         raise statement.refusal(
-            words[0].start, f"a statement must begin with SELECT, not with {_shown(words[0].text)}"
+            words[0].start, f"a statement must begin with SELECT, not with {shown(words[0].text)}"
         )
     if len(words) > MOST_WORDS:
         raise statement.refusal(
@@ -111,12 +113,16 @@ def check_words(statement: StatementWords, schema: Schema) -> None:
         if problem is not None:
             raise statement.refusal(word.start, problem)
         depth += (name == "L_PAREN") - (name == "R_PAREN")
+        if depth < 0 or (depth > 0 and name in ("FROM", "WHERE", "GROUP_BY")):
+            raise statement.refusal(word.start, _MISSING if depth > 0 else "this parenthesis closes none")
         negations = negations + 1 if name == "NOT" else negations if name == "L_PAREN" else 0
         if depth + negations > DEEPEST:
             raise statement.refusal(word.start, f"the nesting is deeper than {DEEPEST} levels")
         literals += name in ("STRING", "NUMBER")
         if literals > MOST_LITERALS:
             raise statement.refusal(word.start, f"the statement has more than {MOST_LITERALS:,} literals")
+    if depth:
+        raise statement.refusal(words[-1].start, _MISSING)
 
 
 def is_name(word: Word, schema: Schema) -> bool:
@@ -127,20 +133,35 @@ def is_name(word: Word, schema: Schema) -> bool:
     return kind not in _KEYWORDS and kind not in ("STRING", "NUMBER") and schema.is_name(word.text)
 
 
+def word_kind(word: Word, schema: Schema) -> str:
+    """What a word is in an allowed statement: "name" (a function's too), "literal", "comparison", "truth", or its type."""
+    kind = word.token_type.name
+    if kind in ("STRING", "NUMBER"):
+        return "literal"
+    if kind in ("EQ", "NEQ", "LT", "LTE", "GT", "GTE"):
+        return "comparison"
+    if kind in ("TRUE", "FALSE"):
+        return "truth"
+    return "name" if is_name(word, schema) or word.text.upper() in FUNCTIONS else str(kind)
+
+
 def _problem(words: Sequence[Word], at: int, schema: Schema) -> str | None:
     """Why the word at this position is not allowed, or None."""
     word = words[at]
     name, text = word.token_type.name, word.text
     before, after = _name_at(words, at - 1), _name_at(words, at + 1)
     if name in ("STRING", "NUMBER"):
-        return None
+        file = name == "STRING" and before == "FROM"
+        return f"a file cannot be named here: the table is {schema.tables[0]}" if file else None
     if name == "SELECT" and at:
         return "subqueries are not allowed"
+    if name == "NULL" and before == "NOT" and _name_at(words, at - 2) != "IS":
+        return "write IS NOT NULL"
     if name in _KEYWORDS and " ".join(text.upper().split()) == _KEYWORDS[name]:
         return None
     if name in _SIGNS and text in _SIGNS[name]:
-        ends = name == "COMMA" and after in _ENDS_A_LIST
-        return "a list ends with a comma" if ends else None
+        stray = name == "COMMA" and (before in _BEGINS_A_LIST or after in _ENDS_A_LIST)
+        return "a comma must stand between two entries of a list" if stray else None
     if name == "STAR":
         counted = before == "L_PAREN" and after == "R_PAREN" and words[at - 2].text.upper() == "COUNT"
         star = before in ("SELECT", "COMMA", "L_PAREN")
@@ -153,18 +174,12 @@ def _problem(words: Sequence[Word], at: int, schema: Schema) -> str | None:
     if name in _TELLING and not schema.is_name(text):
         return _TELLING[name]
     if after == "L_PAREN" and (name == "IDENTIFIER" or text.upper() not in FUNCTIONS):
-        return f"the function {_shown(text)} is not allowed"
+        return f"the function {shown(text)} is not allowed"
     if name in ("VAR", "IDENTIFIER") or after == "L_PAREN" or schema.is_name(text):
         return None
-    return "arithmetic is not allowed" if name in _ARITHMETIC else f"{_shown(text)} is not allowed"
+    return "arithmetic is not allowed" if name in _ARITHMETIC else f"{shown(text)} is not allowed"
 
 
 def _name_at(words: Sequence[Word], at: int) -> str:
     """The kind of a word; "" beyond the statement's ends."""
     return words[at].token_type.name if 0 <= at < len(words) else ""
-
-
-def _shown(text: str) -> str:
-    """A word for a message: short and printable."""
-    short = text if len(text) <= 40 else text[:37] + "…"
-    return short if short.isprintable() and short.isascii() else repr(short)

@@ -109,20 +109,24 @@ def test_without_requirements_the_least_loss_is_taken(people: eq.Microdata) -> N
     assert "No requirement was given" in done.headline
 
 
-def test_equal_losses_are_decided_by_risk_and_then_by_order(people: eq.Microdata) -> None:
-    # Query restriction refuses nearly all queries, whatever the size: the loss is equal.
-    sizes = [eq.QueryRestriction(size=2), eq.QueryRestriction(size=16)]
-    for techniques in (sizes, sizes[::-1]):
-        done = eq.compare(people, techniques, known=KNOWN, utility="queries_refused")
-        lost, gain = done.frame["loss"], done.frame["gain"]
-        if lost[0] == lost[1]:
-            assert done.choice is techniques[int(gain.idxmin())]
-            assert "is riskier: gain" in next(iter(done.reasons.values()))
-        else:
-            assert done.choice is techniques[int(lost.idxmin())]
-    twins = [eq.Unprotected(), eq.Sampling(fraction=1)]
-    done = eq.compare(people, twins, known=KNOWN)
-    assert done.frame["loss"].tolist() == [0.0, 0.0]
+@pytest.mark.parametrize(("require", "riskier"), [([], "more"), (["h0 >= 0.1"], "less")])
+def test_equal_losses_are_decided_by_risk_and_then_by_order(
+    people: eq.Microdata, require: list[str], riskier: str
+) -> None:
+    """Swapping keeps every column's distribution, whatever its rate, so only the risk differs."""
+    rates = [eq.Swapping(rate=0.1), eq.Swapping(rate=0.9)]
+    for techniques in (rates, rates[::-1]):
+        done = eq.compare(people, techniques, known=KNOWN, require=require, utility="distribution")
+        risk = done.frame["risk"]
+        assert done.frame["loss"].tolist() == [0.0, 0.0]
+        assert risk[0] != risk[1]
+        assert done.choice is techniques[int(risk.idxmin() if riskier == "more" else risk.idxmax())]
+        assert "is riskier" in next(iter(done.reasons.values()))
+    for twins in ([eq.Unprotected(), eq.Sampling(fraction=1)], [eq.Sampling(fraction=1), eq.Unprotected()]):
+        done = eq.compare(people, twins, known=KNOWN)
+        assert done.frame["loss"].tolist() == [0.0, 0.0]
+        assert done.frame["risk"][0] == done.frame["risk"][1]
+        assert done.choice is twins[0]
 
 
 def test_none_meets_the_requirements(people: eq.Microdata) -> None:

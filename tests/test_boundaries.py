@@ -29,10 +29,11 @@ LAYERS = (
     ("data", "engines", "datasets"),
     ("intruder",),
     ("techniques", "models", "queries"),
+    ("tables",),
     ("information_loss",),
     ("assessment",),
     ("study",),
-    ("decide", "audit", "gateway"),
+    ("decide", "auditing", "gateway"),
     ("report",),
     ("cli", "app"),
 )

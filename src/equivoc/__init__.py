@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from equivoc.assessment.assess import assess
     from equivoc.assessment.assessment import Assessment
     from equivoc.assessment.budget import Budget, budget
-    from equivoc.audit.audit import audit
-    from equivoc.audit.result import Audit
+    from equivoc.auditing.audit import audit
+    from equivoc.auditing.result import Audit
     from equivoc.data.microdata import Microdata, read
     from equivoc.decide.choice.choose import Choice, choose
     from equivoc.decide.choice.choose_among import ChoiceAmong, choose_among
@@ -80,8 +80,8 @@ _HOMES = {
     "Tree": "equivoc.attributes.kinds",
     "Assessment": "equivoc.assessment.assessment",
     "assess": "equivoc.assessment.assess",
-    "Audit": "equivoc.audit.result",
-    "audit": "equivoc.audit.audit",
+    "Audit": "equivoc.auditing.result",
+    "audit": "equivoc.auditing.audit",
     "Choice": "equivoc.decide.choice.choose",
     "ChoiceAmong": "equivoc.decide.choice.choose_among",
     "choose": "equivoc.decide.choice.choose",

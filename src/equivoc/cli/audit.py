@@ -18,7 +18,7 @@ from equivoc.csv_output import write_csv
 from equivoc.files import check_outputs, writing_into
 
 if TYPE_CHECKING:
-    from equivoc.audit.result import Audit
+    from equivoc.auditing.result import Audit
     from equivoc.data.microdata import Microdata
 
 FILES = ("records.csv", "compromised.csv", "statements.csv", "report.html")
@@ -96,7 +96,7 @@ def audit(
 
     Example: equivoc audit people.csv --confidential salary --keys age,sex --queries log.sql --require 'h0@worst >= 1'
     """
-    from equivoc.audit.audit import audit as audited
+    from equivoc.auditing.audit import audit as audited
 
     one_attribute("audit", names("--confidential", confidential))
     check_intruder(prior, None)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equivoc.attributes.words import closeness, domain_size, measured_in
-from equivoc.audit.methods import MEANINGS
-from equivoc.audit.result import Audit
+from equivoc.auditing.methods import MEANINGS
+from equivoc.auditing.result import Audit
 from equivoc.models.phrases import listed
 from equivoc.number_format import counted
 from equivoc.report import wording
@@ -33,7 +33,7 @@ from equivoc.report.riskiest import riskiest_classes
 
 if TYPE_CHECKING:
     from equivoc.assessment.requirements.outcome import Outcome
-    from equivoc.audit.responsible import ResponsibleStatements
+    from equivoc.auditing.responsible import ResponsibleStatements
 
 MOST_STATEMENTS = 200
 """More statements than these are counted, not shown."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from equivoc.assessment.assessment import Assessment
 from equivoc.attributes.words import closeness, measured_in
-from equivoc.audit.result import Audit
+from equivoc.auditing.result import Audit
 from equivoc.models.phrases import listed
 from equivoc.number_format import counted, figure, probability
 from equivoc.report.audit_facts import disclosed_facts, headline

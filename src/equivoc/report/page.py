@@ -22,7 +22,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from equivoc.assessment.assessment import Assessment
-from equivoc.audit.result import Audit
+from equivoc.auditing.result import Audit
 from equivoc.charts.drawing import check_drawing
 from equivoc.charts.report import assessment_figures, audit_figures
 from equivoc.decide.comparison.comparison import Comparison

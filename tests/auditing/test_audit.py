@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import equivoc as eq
-from tests.audit.every_database import Case, cases, posterior, smallest_size
+from tests.auditing.every_database import Case, cases, posterior, smallest_size
 
 PAPER = pd.DataFrame(
     {"Sex": ["F", "F", "M", "M", "M"], "Age": [30, 41, 37, 37, 52], "Salary": [50, 107, 77, 80, 60]}

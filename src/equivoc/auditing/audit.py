@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from equivoc.arguments import checked_whole_number
 from equivoc.assessment.assess import assess
 from equivoc.assessment.requirements.requirement import Requirement, requirements
-from equivoc.audit.answered_log import AnsweredLog, knowledge
-from equivoc.audit.conclusions import AnsweredQuestions
-from equivoc.audit.result import Audit
+from equivoc.auditing.answered_log import AnsweredLog, knowledge
+from equivoc.auditing.conclusions import AnsweredQuestions
+from equivoc.auditing.result import Audit
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.files import check_readable

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from equivoc.arguments import checked_number
 from equivoc.assessment.report_methods import Reported
-from equivoc.audit.conclusions import AnsweredQuestions
-from equivoc.audit.methods import EXACT, method_name
-from equivoc.audit.person_posteriors import PersonPosteriors
-from equivoc.audit.responsible import ResponsibleStatements, responsible_statements
+from equivoc.auditing.conclusions import AnsweredQuestions
+from equivoc.auditing.methods import EXACT, method_name
+from equivoc.auditing.person_posteriors import PersonPosteriors
+from equivoc.auditing.responsible import ResponsibleStatements, responsible_statements
 from equivoc.errors import InputError
 from equivoc.measure.input.arguments import one_tolerance
 from equivoc.number_format import counted
@@ -94,7 +94,7 @@ class Audit(Reported):
 
     @cached_property
     def method(self) -> NDArray[Any]:
-        """The method behind each atom's posterior: a name of `equivoc.audit.methods.MEANINGS`."""
+        """The method behind each atom's posterior: a name of `equivoc.auditing.methods.MEANINGS`."""
         named = [
             method_name(method, promised=bool(promised))
             for method, promised in zip(self.found.method, self.found.promised, strict=True)
@@ -175,8 +175,7 @@ class Audit(Reported):
     @cached_property
     def responsible(self) -> tuple[ResponsibleStatements, ...]:
         """For each group of compromised people (the largest 20): statements that suffice to know their value."""
-        groups = self._compromised_atoms[:MOST_GROUPS]
-        found = [self._responsible(atom) for atom in groups]
+        found = self._responsible(self._compromised_atoms[:MOST_GROUPS])
         return tuple(each for each in found if each is not None)
 
     def why(self, record: int) -> ResponsibleStatements | None:
@@ -187,7 +186,7 @@ class Audit(Reported):
         if not 0 <= record < len(self.people):
             raise InputError(f"record is {record}; give a number from 0 to {len(self.people) - 1}.")
         atom = int(self.atom[record])
-        return self._responsible(atom) if self.certain[atom] else None
+        return self._responsible([atom])[0] if self.certain[atom] else None
 
     @property
     def unexplained(self) -> int:
@@ -218,9 +217,9 @@ class Audit(Reported):
         numbers = np.flatnonzero(self.certain)
         return [int(at) for at in numbers[np.argsort(-sizes[numbers], kind="stable")]]
 
-    def _responsible(self, atom: int) -> ResponsibleStatements | None:
-        members = np.flatnonzero(self.atom == atom)
-        return responsible_statements(self.log, int(members[0]), len(members))
+    def _responsible(self, atoms: list[int]) -> list[ResponsibleStatements | None]:
+        groups = [np.flatnonzero(self.atom == atom) for atom in atoms]
+        return responsible_statements(self.log, [(int(members[0]), len(members)) for members in groups])
 
     def _chosen(self, chosen: NDArray[np.bool_]) -> Any:
         """Some of the people: record number, keys, the likeliest value, bounds, h0, method, proved."""

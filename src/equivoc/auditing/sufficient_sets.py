@@ -2,7 +2,7 @@
 
 Sufficiency must be monotone: every set that contains a sufficient one is sufficient. First a sufficient set is made
 irreducible by leaving out parts of it; then hitting sets give a lower bound of the size, which rises until a set of
-that size suffices or the tests are used up. (An insufficient set that cannot be enlarged lacks some items; every
+that size suffices or the work limit is reached. (An insufficient set that cannot be enlarged lacks some items; every
 sufficient set has at least one of those.)
 """
 
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 Test = Callable[[frozenset[int]], bool | None]
 """True: the set suffices. False: it does not. None: unknown, and treated as if it did not."""
+Cost = Callable[[frozenset[int]], float]
+"""The work of testing a set."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,17 @@ class SufficientSet:
     """True if it is proved that no smaller set suffices."""
 
 
-class _OutOfTestsError(Exception):
-    """The tests are used up."""
+class _OutOfWorkError(Exception):
+    """The work limit is reached."""
 
 
 @dataclass(eq=False)
 class _Tests:
-    """Counts and remembers the tests; after ``most`` it stops."""
+    """Remembers the tests and adds up their cost; it stops before ``work`` is exceeded."""
 
     suffices: Test
-    most: int
+    cost: Cost
+    work: float
     proved: bool = True
     """False once a test had no answer."""
     _known: dict[frozenset[int], bool] = field(default_factory=dict)
@@ -44,35 +47,40 @@ class _Tests:
     def __call__(self, items: Iterable[int]) -> bool:
         asked = frozenset(items)
         if asked not in self._known:
-            if len(self._known) >= self.most:
-                raise _OutOfTestsError
+            self.work -= self.cost(asked)
+            if self.work < 0:
+                raise _OutOfWorkError
             answer = self.suffices(asked)
             self.proved &= answer is not None
             self._known[asked] = bool(answer)
         return self._known[asked]
 
 
-def smallest_sufficient_set(items: Sequence[int], suffices: Test, *, most_tests: int) -> SufficientSet | None:
-    """A set of ``items`` that suffices, the likeliest items first; None if no set was found within the tests.
+def smallest_sufficient_set(
+    items: Sequence[int], suffices: Test, *, work: float, cost: Cost = lambda _: 1.0
+) -> SufficientSet | None:
+    """A set of ``items`` that suffices, the likeliest items first; None if no set was found within the ``work``.
 
-    >>> smallest_sufficient_set(range(6), lambda s: {1, 4} <= s or {0, 2, 3} <= s, most_tests=100)
+    ``cost`` is the work of testing a set.
+
+    >>> smallest_sufficient_set(range(6), lambda s: {1, 4} <= s or {0, 2, 3} <= s, work=100)
     SufficientSet(items=(1, 4), irreducible=True, smallest=True)
     """
-    test = _Tests(suffices, most_tests)
+    test = _Tests(suffices, cost, work)
     found: list[int] | None = None
     try:
         found = _prefix(items, test)
         if found is None:
             return None
         found = _irreducible(found, test)
-    except _OutOfTestsError:
+    except _OutOfWorkError:
         return (
             None if found is None else SufficientSet(tuple(sorted(found)), irreducible=False, smallest=False)
         )
     proved = test.proved
     try:
         least = _smallest(items, found, test)
-    except _OutOfTestsError:
+    except _OutOfWorkError:
         return SufficientSet(tuple(sorted(found)), irreducible=proved, smallest=False)
     return SufficientSet(tuple(sorted(least)), irreducible=test.proved, smallest=test.proved)
 

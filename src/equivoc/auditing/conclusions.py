@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.audit.methods import EXACT
+from equivoc.auditing.methods import EXACT
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
     from equivoc.queries.answers.question import Question
     from equivoc.queries.answers.system import AnswerSystem
     from equivoc.queries.bounds.record import PersonBounds
-    from equivoc.queries.posteriors.result import AtomPosteriors
+    from equivoc.queries.posteriors.result import AtomPosteriors, Method
 
 Floats = NDArray[np.float64]
+EXACT_TRIED: tuple[Method, ...] = ("convolution", "enumeration", "dynamic programming", "counting")
+TEST_WORK = 1e8
+"""Elementary steps of a test whether some answers leave a person one value."""
 
 
 class Conclusions(NamedTuple):
@@ -64,7 +67,8 @@ class AnsweredQuestions:
         system = self._system(self.questions, np.arange(len(self.people)))
         bounds = person_bounds(system, orders=self._orders(system, np.arange(len(self.people))))
         found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed)
-        return Conclusions(system, bounds, found, self.prior)
+        inside = within_bounds(found.probabilities, self.prior, system.grid.positions, bounds)
+        return Conclusions(system, bounds, replace(found, probabilities=inside), self.prior)
 
     def certain(self, statements: frozenset[int], person: int) -> bool | None:
         """Whether the answers to these statements (numbers from 0) alone leave one value for the person.
@@ -87,9 +91,11 @@ class AnsweredQuestions:
         bounds = person_bounds(system, orders=self._orders(system, inside))
         if bounds.low[atom] == bounds.high[atom]:
             return True
-        if bounds.exact[atom] and possible == len(self.prior) and not system.moments:
+        if bounds.exact[atom] and possible == len(self.prior):
             return False
-        found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed)
+        found = atom_posteriors(
+            system, prior=self.prior, bounds=bounds, seed=self.seed, methods=EXACT_TRIED, work=TEST_WORK
+        )
         if found.method[atom] not in EXACT:
             return None
         return bool(np.count_nonzero(found.probabilities[atom]) == 1)
@@ -126,3 +132,18 @@ class AnsweredQuestions:
             np.minimum.at(least, system.atoms.of_person, self.people.key_codes(key)[records].astype(np.int64))
             orders.append(least)
         return orders
+
+
+def within_bounds(
+    probabilities: Floats, prior: Floats, positions: NDArray[np.int64], bounds: PersonBounds
+) -> Floats:
+    """The posteriors without the values that the bounds rule out, which only methods that are not exact leave in."""
+    columns = np.arange(len(positions))
+    first, last = (np.searchsorted(positions, end)[:, None] for end in (bounds.low, bounds.high))
+    inside = (columns >= first) & (columns <= last)
+    kept = np.where(inside, probabilities, 0.0)
+    lost = kept.sum(axis=1) == 0
+    kept[lost] = np.where(inside[lost], prior, 0.0)
+    changed = lost | ((probabilities > 0) & ~inside).any(axis=1)
+    kept[changed] /= kept[changed].sum(axis=1, keepdims=True)
+    return kept

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,11 +107,10 @@ class ServiceProcess:
 
     @staticmethod
     def start(
-        folder: Path, *, source: str = "people.parquet", domain: str | None = None, **environment: str
+        folder: Path, *, source: str = "people.parquet", keys: Sequence[str] = KEYS, **environment: str
     ) -> ServiceProcess:
         """``equivoc gateway`` on people.parquet, policy.toml and gateway.sqlite in the folder, on a free port."""
-        words = [source, "--confidential", "salary", "--keys", ",".join(KEYS), "--policy", "policy.toml"]
-        words += [] if domain is None else ["--domain", domain]
+        words = [source, "--confidential", "salary", "--keys", ",".join(keys), "--policy", "policy.toml"]
         process = subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "equivoc", "gateway", *words, "--port", "0"],
             cwd=folder,

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equivoc.arguments import checked_whole_number
+from equivoc.arguments import checked_number, checked_whole_number
 from equivoc.assessment.assess import assess
 from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.auditing.answered_log import AnsweredLog, knowledge
@@ -40,6 +40,7 @@ def audit(
     seed: int = 0,
     require: Iterable[str | Requirement] | None = None,
     tolerance: float | None = None,
+    work: float | None = None,
 ) -> Audit:
     """What someone who knows the answers to ``statements``, and everyone's keys, knows about each person.
 
@@ -51,7 +52,8 @@ def audit(
     ``prior`` weighs the databases that fit the answers: "uniform" (all are equally likely), "marginal" (each value as
     often as among the people), or a probability for each value. ``known``, ``eps``, ``require`` and ``tolerance`` are
     those of `equivoc.assess`: `Audit.assessment` is for someone who knows these keys of her target (None: all);
-    `Audit.frame` is always for someone who knows all keys. ``seed`` is for figures that are sampled.
+    `Audit.frame` is always for someone who knows all keys. ``seed`` is for figures that are sampled; ``work`` limits
+    the steps for the posteriors of people who are linked by answers (1e8 take about a second; None: about a minute).
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": ["F", "F", "M"], "pay": [50, 107, 77]})
@@ -79,7 +81,9 @@ def audit(
         )
     table = PeopleTable.of(people, schema)
     questions = ask(table, parsed, answers=answers)
-    log = AnsweredQuestions(questions, people, belief, seed)
+    if work is not None:
+        work = checked_number("work", work, "a number above 0", lambda steps: steps > 0)
+    log = AnsweredQuestions(questions, people, belief, seed, work)
     concluded = log.conclusions()
     system, found = concluded.system, concluded.posteriors
     notes = (*found.notes, *_of_other_data(table, questions))

@@ -58,15 +58,18 @@ class AnsweredQuestions:
     """The probability of each value before any answer."""
     seed: int = 0
     """For figures that are sampled."""
+    work: float | None = None
+    """Elementary steps for the posteriors of one linked part of the people; None: the usual limit."""
 
     def conclusions(self) -> Conclusions:
         """What follows from all answers; InputError if they contradict each other."""
         from equivoc.queries.bounds.person_bounds import person_bounds
-        from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
+        from equivoc.queries.posteriors.atom_posteriors import WORK, atom_posteriors
 
         system = self._system(self.questions, np.arange(len(self.people)))
         bounds = person_bounds(system, orders=self._orders(system, np.arange(len(self.people))))
-        found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed)
+        work = WORK if self.work is None else self.work
+        found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed, work=work)
         inside = within_bounds(found.probabilities, self.prior, system.grid.positions, bounds)
         return Conclusions(system, bounds, replace(found, probabilities=inside), self.prior)
 

@@ -74,6 +74,13 @@ def audit(
     ] = None,
     require: RequireOption = None,
     seed: Annotated[int, typer.Option(help="The seed of figures that are sampled.", min=0)] = 0,
+    work: Annotated[
+        float | None,
+        typer.Option(
+            help="Steps for the posteriors of people who are linked by answers; 1e8 take about a second, the default "
+            "about a minute."
+        ),
+    ] = None,
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False,
     out: Annotated[
         Path | None,
@@ -120,6 +127,7 @@ def audit(
             eps=tolerances,
             seed=seed,
             require=required,
+            work=work,
         )
         # Computed here, while the terminal shows the elapsed time.
         from equivoc.report.audit_facts import audit_facts

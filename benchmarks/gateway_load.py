@@ -149,8 +149,8 @@ def kill(folder: Path, kills: int) -> None:
     rng = random.Random(7)
     told: list[Told] = []
     for number in range(1, kills + 1):
-        told += killed.run_until_killed(folder, tokens, rng, replies=80)
-        entries = killed.check_nothing_lost(folder, told, number)
+        told += killed.run_until_ended(folder, tokens, rng, replies=80)
+        entries = killed.check_nothing_lost(folder, told, kills=number)
         print(f"kill {number:3}: {len(told):5,} replies, {len(entries):5,} log lines", flush=True)
     killed.check_same_decisions(folder, entries)
     print(f"{kills} kills: no reply lost, the log without gaps, the same decisions without interruption")

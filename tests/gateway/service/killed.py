@@ -36,8 +36,10 @@ def prepare(folder: Path) -> dict[str, str]:
     return {name: tokens.add(name) for name in (f"analyst-{n}" for n in range(CLIENTS))}
 
 
-def run_until_killed(folder: Path, tokens: dict[str, str], rng: random.Random, *, replies: int) -> list[Told]:
-    """What the clients were told before the service was killed: after some ``replies`` of them, at any moment."""
+def run_until_ended(
+    folder: Path, tokens: dict[str, str], rng: random.Random, *, replies: int, kill: bool = True
+) -> list[Told]:
+    """What the clients were told before the service was killed or stopped: some ``replies``, then at any moment."""
     service = ServiceProcess.start(folder)
     seeds = [rng.randrange(2**32) for _ in tokens]
     clients = [
@@ -49,12 +51,15 @@ def run_until_killed(folder: Path, tokens: dict[str, str], rng: random.Random, *
         while sum(len(client.told) for client in clients) < wanted and service.process.poll() is None:
             time.sleep(0.001)
         time.sleep(pause)
-        service.kill()
+        if kill:
+            service.kill()
+        else:
+            assert service.stop() == 0
     assert [problem for client in clients for problem in client.problems] == []
     return [told for client in clients for told in client.told]
 
 
-def check_nothing_lost(folder: Path, told: list[Told], kills: int) -> list[Entry]:
+def check_nothing_lost(folder: Path, told: list[Told], *, kills: int) -> list[Entry]:
     """Everything that a client was told is in the log as it was told; the log has no gaps, and little that was not."""
     entries = list(LogReader(folder / "gateway.sqlite").every())
     assert [entry.number for entry in entries] == list(range(1, len(entries) + 1))

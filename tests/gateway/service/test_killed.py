@@ -1,4 +1,4 @@
-"""SIGKILL under load: nothing lost, nothing told that is not logged, and the same decisions after a restart."""
+"""SIGKILL and SIGTERM under load: nothing lost, nothing told that is not logged, the same decisions after a restart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.gateway.service.killed import (
     check_nothing_lost,
     check_same_decisions,
     prepare,
-    run_until_killed,
+    run_until_ended,
 )
 from tests.gateway.service.service_process import write_people
 
@@ -23,8 +23,14 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     rng = random.Random(5)
     told = []
     for kill in range(1, KILLS + 1):
-        told += run_until_killed(tmp_path, tokens, rng, replies=60)
-        entries = check_nothing_lost(tmp_path, told, kill)
+        told += run_until_ended(tmp_path, tokens, rng, replies=60)
+        entries = check_nothing_lost(tmp_path, told, kills=kill)
+    told += run_until_ended(tmp_path, tokens, rng, replies=60, kill=False)
+    before = len(entries)
+    entries = check_nothing_lost(tmp_path, told, kills=KILLS)
+    # A stop by SIGTERM under load completes what was asked: each line after the last kill was told.
+    assert {entry.number for entry in entries[before:]} <= {each.reply["number"] for each in told}
+    assert len(entries) > before
     decisions = {entry.decision for entry in entries}
     assert {"answered", "refused"} <= decisions, decisions
     check_same_decisions(tmp_path, entries)

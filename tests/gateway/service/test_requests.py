@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import logging
 import re
@@ -265,6 +267,9 @@ def test_the_log_shows_text_as_text(service: Running, gate: SaidGate) -> None:
         r"style-src 'sha256-[\w+/=]+'",
         policy,
     )
+    style = re.findall(r"<style>(.*?)</style>", page.text, flags=re.DOTALL)[0]
+    allowed = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"'sha256-{allowed}'" in policy
     assert "<script" not in page.text
     assert "<img" not in page.text
     assert "<!--" not in page.text

@@ -53,7 +53,7 @@ _PIECE = re.compile(r"\w+|'[^']*'|\"[^\"]*\"|\s+|.", re.DOTALL)
 def mutated(rng: np.random.Generator) -> str:
     """A random statement after one to four changes."""
     pieces = _PIECE.findall(SEEDS[rng.integers(len(SEEDS))])
-    for _ in range(1 + int(rng.geometric(0.6)) % 4):
+    for _ in range(min(4, int(rng.geometric(0.6)))):
         change = _CHANGES[rng.integers(len(_CHANGES))]
         pieces = change(pieces, rng) or [" "]
     return "".join(pieces)

@@ -7,6 +7,7 @@ does not, or answers differently, shows a fault in one of them.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -274,7 +275,7 @@ def aggregate(function: str, values: Sequence[Fraction], counted: int) -> float 
             return float(statistics.median(values))
         case "VARIANCE" | "VAR_SAMP" | "VAR_POP":
             return float(variance)
-    return float(variance) ** 0.5
+    return math.sqrt(variance)
 
 
 def _value(side: tuple[str, Any], record: Record) -> Any:

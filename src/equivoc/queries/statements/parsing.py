@@ -38,12 +38,15 @@ def parse_one(text: str, *, schema: Schema) -> Statement:
         raise InputError(f"a statement is given as text, not as {type(text).__name__!r}")
     if len(text) > LONGEST_STATEMENT:
         raise InputError(f"statement 1: it is longer than {LONGEST_STATEMENT:,} characters; shorten it")
-    found = list(split(text, comments=False))
+    found = list(split(text))
     if not found:
         raise InputError(_NOTHING)
     if len(found) > 1:
         raise found[1].refusal(found[1].words[0].start, "only one statement is allowed at a time")
-    return _parsed(found[0], schema)
+    parsed = _parsed(found[0], schema)
+    if found[0].comments:
+        raise found[0].refusal(found[0].comments[0], "comments are not allowed here")
+    return parsed
 
 
 def _parsed(words: StatementWords, schema: Schema) -> Statement:

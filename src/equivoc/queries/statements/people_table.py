@@ -140,9 +140,18 @@ def _comparable(column: pa.Array, kind: KeyKind) -> pa.Array | None:
     if kind == "other":  # only its nulls can be asked about
         return pa.array(np.zeros(len(column), np.int8), mask=column.is_null().to_numpy(zero_copy_only=False))
     if kind == "decimal":
-        places = min(column.type.scale, MOST_DIGITS)
-        wanted["decimal"] = pa.decimal128(MOST_DIGITS, max(0, places))
+        different = column.unique()
+        types = (pa.decimal128(MOST_DIGITS, places) for places in range(MOST_DIGITS + 1))
+        fitting = next((each for each in types if _cast(different, each) is not None), None)
+        return None if fitting is None else column.cast(fitting)
+    return _cast(column, wanted[kind]) if kind in wanted else column
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """The column in another type; None if a value would change."""
+    import pyarrow as pa
+
     try:
-        return column.cast(wanted[kind]) if kind in wanted else column
+        return column.cast(kind)
     except pa.ArrowInvalid:
         return None

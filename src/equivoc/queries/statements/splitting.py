@@ -54,7 +54,9 @@ class StatementWords:
     number: int
     """The statement's position in the log, from 0."""
     words: tuple[Word, ...]
-    comment: AnswerComment | None = None
+    comments: tuple[int, ...] = ()
+    """The offsets of comments between the words, before the first statement, and behind this one."""
+    answer: AnswerComment | None = None
 
     def refusal(self, offset: int, sentence: str) -> InputError:
         """The error to raise about the character at ``offset``."""
@@ -78,13 +80,10 @@ def shown(text: str) -> str:
     return short if short.isprintable() and short.isascii() else repr(short)
 
 
-def split(text: str | Sequence[str], *, comments: bool = True) -> Iterator[StatementWords]:
-    """The statements of a text, or of a list with one in each entry; InputError where they cannot be told apart.
-
-    With ``comments=False``, a comment is refused.
-    """
+def split(text: str | Sequence[str]) -> Iterator[StatementWords]:
+    """The statements of a text, or of a list with one in each entry; InputError where they cannot be told apart."""
     if isinstance(text, str):
-        yield from _statements(text, 0, comments=comments)
+        yield from _statements(text, 0)
         return
     if not isinstance(text, Sequence):
         raise InputError(
@@ -93,7 +92,7 @@ def split(text: str | Sequence[str], *, comments: bool = True) -> Iterator[State
     for number, entry in enumerate(text):
         if not isinstance(entry, str):
             raise InputError(f"statement {number + 1} is {type(entry).__name__!r}; give text")
-        found = list(_statements(entry, number, comments=comments))
+        found = list(_statements(entry, number))
         if len(found) != 1:
             raise InputError(
                 f"statement {number + 1}: this entry of the list has {len(found)} statements; give one"
@@ -101,7 +100,7 @@ def split(text: str | Sequence[str], *, comments: bool = True) -> Iterator[State
         yield found[0]
 
 
-def _statements(text: str, number: int, *, comments: bool) -> Iterator[StatementWords]:
+def _statements(text: str, number: int) -> Iterator[StatementWords]:
     words = _words(text, number)
     start = 0  # of the text that belongs to the next statement
     chunk: list[Word] = []
@@ -119,11 +118,13 @@ def _statements(text: str, number: int, *, comments: bool) -> Iterator[Statement
     gaps.append((start, len(text), len(chunks) + bool(chunk)))
     if chunk:
         chunks.append(chunk)
+    comments: dict[int, list[int]] = {}
     recorded: dict[int, AnswerComment] = {}
     for begin, end, begun in gaps:
-        if not comments and text[begin:end].strip():
-            offset = begin + len(text[begin:end]) - len(text[begin:end].lstrip())
-            raise InputError(f"{place(text, number, offset)}: comments are not allowed here")
+        between = text[begin:end]
+        if between.strip():
+            offset = end - len(between.lstrip())
+            comments.setdefault(max(0, begun - 1), []).append(offset)
         for offset, answer in _answers(text, begin, end):
             where = place(text, number + max(0, begun - 1), offset)
             if not begun:
@@ -134,7 +135,7 @@ def _statements(text: str, number: int, *, comments: bool) -> Iterator[Statement
                 raise InputError(f"{where}: the statement has a second answer comment; give one")
             recorded[begun - 1] = AnswerComment(answer, where)
     for at, chunk in enumerate(chunks):
-        found = StatementWords(text, number + at, tuple(chunk), recorded.get(at))
+        found = StatementWords(text, number + at, tuple(chunk), tuple(comments.get(at, ())), recorded.get(at))
         if chunk[-1].end - chunk[0].start >= LONGEST_STATEMENT:
             raise found.refusal(
                 chunk[0].start, f"the statement is longer than {LONGEST_STATEMENT:,} characters; shorten it"
@@ -149,23 +150,33 @@ def _words(text: str, number: int) -> list[Word]:
 
     bad = re.search("[\0\ud800-\udfff]", text)
     if bad:
-        raise InputError(
-            f"{place(text, number, bad.start())}: the character {bad[0]!r} is not allowed in SQL"
-        )
+        begun, _ = _scanned(text, bad.start())
+        where = place(text, number + begun, bad.start())
+        raise InputError(f"{where}: the character {bad[0]!r} is not allowed in SQL")
     try:
         return list(Dialect.get_or_raise("duckdb").tokenize(text))
     except TokenError:
-        at = semicolons = 0
-        while at < len(text) and (closed := _CLOSED.match(text, at)):
-            semicolons += closed[0] == ";"
-            at = closed.end()
-        if at < len(text):
-            sentence = (
-                f"the {text[at : at + 2] if text[at] in '/$' else text[at]} that opens here is never closed"
-            )
-        else:
-            at, sentence = 0, "the text cannot be read as SQL"
-        raise InputError(f"{place(text, number + semicolons, at)}: {sentence}") from None
+        begun, at = _scanned(text, len(text))
+        if at == len(text):
+            raise InputError(f"{place(text, number, 0)}: the text cannot be read as SQL") from None
+        opening = text[at : at + 2] if text[at] in "/$" else text[at]
+        raise InputError(
+            f"{place(text, number + begun, at)}: the {opening} that opens here is never closed"
+        ) from None
+
+
+def _scanned(text: str, end: int) -> tuple[int, int]:
+    """How many statements end before ``end``, or before a quote or comment that is never closed; and which it is."""
+    at = ended = 0
+    empty = True
+    while at < end and (closed := _CLOSED.match(text, at)):
+        if closed[0] == ";":
+            ended += not empty
+            empty = True
+        elif closed[0].strip() and not closed[0].startswith(("--", "/*")):
+            empty = False
+        at = closed.end()
+    return ended, at
 
 
 def _answers(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:

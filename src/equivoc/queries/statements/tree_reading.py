@@ -43,6 +43,10 @@ _CONSTRUCTS = {
     "Select": "subqueries are not allowed",
     "Cast": "casts are not allowed",
     "TryCast": "casts are not allowed",
+    **dict.fromkeys(
+        ("And", "Or", "Not", "EQ", "NEQ", "LT", "LTE", "GT", "GTE", "Between", "In", "Like", "Is"),
+        "a condition stands where a key or a literal is expected",
+    ),
     "Neg": "arithmetic is not allowed",
     "Tuple": "a list of values is allowed behind IN only",
     "Concat": "two strings stand side by side",
@@ -84,6 +88,10 @@ class TreeReader:
         self.read[_COMMA] += len(parts.get("expressions", [])) - 1
         for each in parts.get("expressions", []):
             if type(each).__name__ == "Column":
+                if each.name.casefold() == self.schema.attribute.casefold():
+                    self.refuse(
+                        each, f"single values are not answered: ask an aggregate, such as SUM({each.name})"
+                    )
                 if self.key(each) not in groups:
                     self.refuse(each, "a key in the select list must stand in GROUP BY too")
             else:
@@ -94,7 +102,7 @@ class TreeReader:
         if "where" in parts:
             condition = self.condition(self.parts(parts["where"], "Where", {"this"})["this"])
         self.check_everything_was_read()
-        return Statement(self.words.number, tuple(asked), condition, groups, self.words.comment)
+        return Statement(self.words.number, tuple(asked), condition, groups, self.words.answer)
 
     def table(self, node: Any) -> None:
         """Check that one known table is named."""
@@ -128,7 +136,7 @@ class TreeReader:
             )
         if schema.attribute_kind != "number":
             self.refuse(
-                node,
+                inner,
                 f"{column!r} holds categories, not numbers: {word} has no meaning for them, only COUNT is answered",
             )
         return Asked(FUNCTIONS[word], column)
@@ -169,7 +177,7 @@ class TreeReader:
             if type(parts["expression"]).__name__ != "Null":
                 self.refuse(node, "IS stands before NULL or NOT NULL only: write = TRUE or = FALSE")
             return IsNull(key)
-        if kind in ("Column", "Boolean", "Null", "Literal"):
+        if kind in ("Column", "Boolean", "Literal"):
             self.refuse(node, "this is not a condition: compare a key with a literal")
         self.refuse(node)
 
@@ -180,8 +188,8 @@ class TreeReader:
         if type(left).__name__ != "Column":
             left, right, operator = right, left, MIRRORED[operator]
         if type(left).__name__ != "Column":
-            simple = {type(each).__name__ for each in (left, right)} <= {"Literal", "Boolean", "Null", "Neg"}
-            unusual = right if type(left).__name__ in ("Literal", "Boolean", "Null") else left
+            simple = {type(each).__name__ for each in (left, right)} <= {"Literal", "Boolean", "Neg"}
+            unusual = right if type(left).__name__ in ("Literal", "Boolean") else left
             self.refuse(unusual, "a comparison needs a key on one side" if simple else None)
         if type(right).__name__ == "Column":
             self.key(left)
@@ -233,8 +241,6 @@ class TreeReader:
         if type(node).__name__ == "Neg":
             node, sign = self.parts(node, "Neg", {"this"})["this"], "-"
         kind = type(node).__name__
-        if kind == "Null":
-            self.refuse(outer, "a comparison with NULL is true for nobody: write IS NULL or IS NOT NULL")
         if kind == "Column":
             self.column(node)
             self.refuse(node, "a literal must stand here, not a column")
@@ -273,16 +279,27 @@ class TreeReader:
 
     def refuse(self, node: Any, sentence: str | None = None, construct: str | None = None) -> NoReturn:
         """Raise InputError at the first word of the node."""
+        kind = type(node).__name__
+        if kind == "Alias":
+            node, sentence = node.args["alias"], _CONSTRUCTS["Alias"]
         if sentence is None:
-            kind = type(node).__name__
             sentence = _CONSTRUCTS.get(kind, f"{construct or _spaced(kind)} is not allowed")
         raise self.words.refusal(self.offset(node), sentence)
 
     def offset(self, node: Any) -> int:
         """Where a node's first word begins, as far as sqlglot tells; else where the statement begins."""
+        words = self.words.words
         metas = (part.meta for part in node.walk()) if hasattr(node, "walk") else ()
         starts = [meta["start"] for meta in metas if "start" in meta]
-        return min(starts, default=self.words.words[0].start)
+        kind = type(node).__name__
+        if kind == "Boolean":
+            starts = [word.start for word in words if word.token_type.name in ("TRUE", "FALSE")]
+        if kind == "Neg" and starts:  # sqlglot knows where the number is, not its sign
+            signs = [
+                word.start for word in words if word.token_type.name == "DASH" and word.start < min(starts)
+            ]
+            starts = signs[-1:] or starts
+        return min(starts, default=words[0].start)
 
     def check_everything_was_read(self) -> None:
         """Refuse a statement of which the parser dropped or added a word: each must belong to a node that was read."""

@@ -91,7 +91,15 @@ _TELLING = {
     "LIKE": "write LIKE",
     "PARAMETER": "parameters are not allowed: write the value",
     "PLACEHOLDER": "parameters are not allowed: write the value",
+    "COLON": "parameters are not allowed: write the value",
     "ILIKE": "ILIKE is not allowed: write LIKE",
+    "CAST": "casts (CAST) are not allowed",
+    "TRY_CAST": "casts (TRY_CAST) are not allowed",
+    "FILTER": "FILTER is not allowed: put its condition into WHERE",
+    "HAVING": "HAVING is not allowed",
+    "EXISTS": "subqueries (EXISTS) are not allowed",
+    "ROLLUP": "ROLLUP is not allowed: name the keys",
+    "CUBE": "CUBE is not allowed: name the keys",
 }
 
 
@@ -134,7 +142,7 @@ def is_name(word: Word, schema: Schema) -> bool:
 
 
 def word_kind(word: Word, schema: Schema) -> str:
-    """What a word is in an allowed statement: "name" (a function's too), "literal", "comparison", "truth", or its type."""
+    """What a word is: "name" (a function's too), "literal", "comparison", "truth", or else its type."""
     kind = word.token_type.name
     if kind in ("STRING", "NUMBER"):
         return "literal"
@@ -154,9 +162,9 @@ def _problem(words: Sequence[Word], at: int, schema: Schema) -> str | None:
         file = name == "STRING" and before == "FROM"
         return f"a file cannot be named here: the table is {schema.tables[0]}" if file else None
     if name == "SELECT" and at:
-        return "subqueries are not allowed"
-    if name == "NULL" and before == "NOT" and _name_at(words, at - 2) != "IS":
-        return "write IS NOT NULL"
+        return "a second SELECT is not allowed: there are no subqueries, and a semicolon ends a statement"
+    if name == "NULL" and (_name_at(words, at - 2) if before == "NOT" else before) != "IS":
+        return "NULL is allowed in IS NULL and IS NOT NULL only: nothing else is true for it"
     if name in _KEYWORDS and " ".join(text.upper().split()) == _KEYWORDS[name]:
         return None
     if name in _SIGNS and text in _SIGNS[name]:
@@ -171,8 +179,9 @@ def _problem(words: Sequence[Word], at: int, schema: Schema) -> str | None:
     if name == "DASH":
         value = before in ("NUMBER", "STRING", "R_PAREN") or is_name(words[at - 1], schema)
         return None if after == "NUMBER" and not value else "arithmetic is not allowed"
-    if name in _TELLING and not schema.is_name(text):
-        return _TELLING[name]
+    telling = _TELLING.get(name) or _TELLING.get(text.upper())
+    if telling is not None and name != "IDENTIFIER" and not schema.is_name(text):
+        return telling
     if after == "L_PAREN" and (name == "IDENTIFIER" or text.upper() not in FUNCTIONS):
         return f"the function {shown(text)} is not allowed"
     if name in ("VAR", "IDENTIFIER") or after == "L_PAREN" or schema.is_name(text):

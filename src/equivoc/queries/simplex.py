@@ -78,7 +78,11 @@ def _dual_bound(solver: Any, system: SumSystem, cost: NDArray[np.float64]) -> fl
     """A lower bound of ``cost · x``: for any multipliers y, ``y · sums`` plus the least of ``(cost − Aᵀy) · x``."""
     multipliers = np.array(solver.getSolution().row_dual)
     reduced = cost - system.matrix.T @ multipliers
-    return float(multipliers @ system.sums + np.sum(np.minimum(reduced * system.low, reduced * system.high)))
+    # A cost of 0 but for rounding times an unlimited value is 0.
+    unlimited = np.isinf(system.low) | np.isinf(system.high)
+    reduced[unlimited & (np.abs(reduced) <= 10 * system.rounding)] = 0.0
+    limits = np.where(reduced > 0, system.low, np.where(reduced < 0, system.high, 0.0))
+    return float(multipliers @ system.sums + reduced @ limits)
 
 
 def _solver(system: SumSystem) -> Any:

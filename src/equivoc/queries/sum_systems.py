@@ -15,7 +15,7 @@ _POINT = 1e-12
 
 @dataclass(frozen=True)
 class SumSystem:
-    """``matrix @ x = sums`` with ``low ≤ x ≤ high``; the matrix is a scipy CSR array of 0 and 1."""
+    """``matrix @ x = sums`` with ``low ≤ x ≤ high``; the matrix is a scipy CSR array of 0, 1 and −1."""
 
     matrix: Any
     sums: NDArray[np.float64]
@@ -49,21 +49,31 @@ def contradiction() -> ImpossibleSumsError:
 def tighten(system: SumSystem, *, rounds: int = MOST_ROUNDS) -> tuple[SumSystem, bool]:
     """Propagate bounds from sum to sum until none changes: ``x_j ≥ sum − (upper bounds of the others)``, and so on.
 
+    All bounds must be finite.
+
     Returns the system with its new bounds, and whether they converged within ``rounds``. Converged bounds are
     exact for every part of the system that is a forest; elsewhere they contain the exact ones.
     """
     by_row = system.matrix
     row = np.repeat(np.arange(by_row.shape[0]), np.diff(by_row.indptr))
     column = by_row.indices
+    subtracted = by_row.data < 0
+    signed = bool(subtracted.any())
+    added_part, subtracted_part = (abs(by_row) + by_row) / 2, (abs(by_row) - by_row) / 2
     low, high = system.low.copy(), system.high.copy()
     for _ in range(rounds):
-        spare_low = system.sums - by_row @ high
-        spare_high = system.sums - by_row @ low
+        spare_low = system.sums - added_part @ high
+        spare_high = system.sums - added_part @ low
+        if signed:
+            spare_low, spare_high = spare_low + subtracted_part @ low, spare_high + subtracted_part @ high
         if np.any(spare_low > system.rounding) or np.any(spare_high < -system.rounding):
             raise contradiction()
         new_low, new_high = low.copy(), high.copy()
-        np.maximum.at(new_low, column, spare_low[row] + high[column])
-        np.minimum.at(new_high, column, spare_high[row] + low[column])
+        # −x between the spare bounds is x between their negatives.
+        at_least = np.where(subtracted, -spare_high[row], spare_low[row])
+        at_most = np.where(subtracted, -spare_low[row], spare_high[row])
+        np.maximum.at(new_low, column, at_least + high[column])
+        np.minimum.at(new_high, column, at_most + low[column])
         if np.any(new_low > new_high + system.rounding):
             raise contradiction()
         # Rounding may put the lower bound of a point above its upper bound.

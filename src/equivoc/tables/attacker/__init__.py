@@ -1,0 +1,1 @@
+"""What an attacker can compute about the suppressed cells of a table."""

@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
 from equivoc.queries.answers.system import AnswerSystem
+from equivoc.queries.bounds.record import PersonBounds
 from equivoc.queries.posteriors.components import Component, Parts, parts
 from equivoc.queries.posteriors.exact_components import exact_sums
+from equivoc.queries.posteriors.gibbs import AGREED, sample
 from equivoc.queries.posteriors.result import COUNTED, AtomPosteriors, Method
 from equivoc.queries.posteriors.sum_tables import SumTable, sum_tables
 
@@ -42,22 +44,23 @@ def atom_posteriors(
     system: AnswerSystem,
     *,
     prior: ArrayLike,
-    bounds: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+    bounds: PersonBounds | None = None,
     seed: int = 0,
     work: float = WORK,
+    target: float = 0.002,
     methods: Sequence[Method] = COUNTED,
     progress: Callable[[str], None] | None = None,
 ) -> AtomPosteriors:
     """P(a person of each atom has each value | all answers).
 
     ``prior`` has a probability for each of ``system.grid.positions`` (all equal: every database that fits is equally
-    likely). ``bounds``: the least and greatest sum of each atom in steps above the least value, if known; they only
-    save work. ``work``: elementary steps (table look-ups) that may be spent, about 1e8 in a second. ``methods``:
-    those that are tried, in the order of `COUNTED`. The same input and seed give the same figures on every machine.
+    likely). ``bounds``, if known, save work. ``work``: elementary steps (table look-ups) that may be spent, about 1e8
+    in a second. Sampling stops when every standard error is at most ``target``. ``methods``: those that are tried, in
+    the order of `COUNTED`. The same input and seed give the same figures, however many threads work.
     ImpossibleAnswersError if no database gives all answers.
     """
     belief = checked_prior(prior, len(system.grid.positions))
-    split = parts(system, belief, bounds)
+    split = parts(system, belief, None if bounds is None else (bounds.sum_low, bounds.sum_high))
     found = _Found(
         np.tile(belief, (len(system.atoms), 1)),
         ["prior"] * len(system.atoms),
@@ -67,7 +70,9 @@ def atom_posteriors(
     plain = [c for c in split.components if not c.moments]
     tables = component_tables(system, split, plain, belief)
     for component in plain:
-        _solve(component, split, tables, found, methods, work)
+        if progress is not None:
+            progress(f"{len(component.atoms)} atoms")
+        _solve(component, split, tables, found, methods, work, seed, target)
     return AtomPosteriors(
         found.probabilities, tuple(found.method), found.error, found.promised, tuple(found.notes)
     )
@@ -95,6 +100,8 @@ def _solve(
     found: _Found,
     methods: Sequence[Method],
     work: float,
+    seed: int,
+    target: float,
 ) -> None:
     if any(int(atom) not in tables for atom in component.atoms):
         _by_bounds(component, split, found)
@@ -106,7 +113,21 @@ def _solve(
             person = own[place].person(exact.marginals[place][None], first=int(component.low[place]))[0]
             _store(found, split, int(atom), person, exact.method)
         return
-    _by_bounds(component, split, found)
+    sampled = None
+    if "Gibbs sampling" in methods:
+        sampled = sample(component, own, seed=seed, work=work, target=target)
+    if sampled is None:
+        _by_bounds(component, split, found)
+        return
+    for place, atom in enumerate(component.atoms):
+        _store(found, split, int(atom), sampled.person[place], "Gibbs sampling")
+        found.error[atom] = sampled.error[place]
+        found.promised[atom] = sampled.promised
+    if sampled.r_hat > AGREED:
+        found.notes.append(
+            f"Sampling of {len(component.atoms)} atoms ended at its work limit before the chains agreed "
+            f"(R-hat {sampled.r_hat:.3g}): their figures are rough."
+        )
 
 
 def _store(found: _Found, split: Parts, atom: int, person: NDArray[np.float64], method: Method) -> None:

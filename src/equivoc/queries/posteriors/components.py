@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from equivoc.queries.answers.system import AnswerSystem, KnownMoment
 from equivoc.queries.exact_posterior import ImpossibleAnswersError
 from equivoc.queries.posteriors.integer_solutions import integer_solutions
+from equivoc.queries.posteriors.set_overlaps import linked, overlaps
 from equivoc.queries.posteriors.sum_tables import CAP, FLOOR, AtomDomain
 
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 _MOST_ROUNDS = 50
-_MOST_PAIRS_OF_ROWS = 3_000
+_MOST_NESTED_PAIRS = 20_000
 _MOST_MATRIX_ENTRIES = 3e7
 
 
@@ -29,6 +31,8 @@ class Component:
     rows: tuple[NDArray[np.int64], ...] = field(repr=False)
     """The atoms of each known sum."""
     totals: tuple[int, ...]
+    asked: tuple[NDArray[np.int64], ...] = field(repr=False)
+    """The same equations as they were asked: each answered query set, without atoms whose sum is known."""
     low: NDArray[np.int64] = field(repr=False)
     high: NDArray[np.int64] = field(repr=False)
     """Each atom's sum lies between these."""
@@ -76,10 +80,12 @@ def parts(
     used = np.zeros(len(sizes), dtype=bool)
     for members in [*rows, *(e.atoms for e in system.extremes), *(k.atoms for k in kept)]:
         used[members] = True
-    crossing = _crossing(rows, len(sizes))
-    rows, totals = _without_nested(rows, totals)
+    pairs = overlaps(rows, len(sizes))
+    crossing = _crossing(rows, pairs, len(sizes))
+    asked = rows
+    rows, totals = _without_nested(rows, totals, pairs)
     rows, totals = _deduce(rows, totals, low, high)
-    found = _split(used, rows, totals, low, high, extremes, kept, crossing)
+    found = _split(used, rows, totals, asked, low, high, extremes, kept, crossing)
     return Parts(domains, found, np.flatnonzero(~used))
 
 
@@ -132,54 +138,33 @@ def _domain(
     return AtomDomain(tuple((positions[columns] - least).tolist()), least, tuple(columns.tolist()), flags)
 
 
-def _crossing(rows: list[NDArray[np.int64]], atoms: int) -> NDArray[np.bool_]:
+def _crossing(rows: list[NDArray[np.int64]], pairs: Pairs, atoms: int) -> NDArray[np.bool_]:
     """Per atom: it is in a known sum that partly overlaps another one."""
-    from scipy.sparse import csr_array
-
     found = np.zeros(atoms, dtype=bool)
-    if len(rows) > _MOST_PAIRS_OF_ROWS:
-        for row in rows:
-            found[row] = True
-        return found
-    if not rows:
-        return found
-    matrix = _as_matrix(rows, atoms)
-    shared = csr_array(matrix @ matrix.T).tocoo()
-    sizes = np.array([len(row) for row in rows])
-    partial = (shared.data < sizes[shared.row]) & (shared.data < sizes[shared.col]) & (shared.data > 0)
-    for row in np.unique(shared.row[partial]):
+    one, other, shared = pairs
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    partial = (shared < sizes[one]) & (shared < sizes[other])
+    for row in np.unique(one[partial]):
         found[rows[row]] = True
     return found
 
 
-def _as_matrix(rows: list[NDArray[np.int64]], atoms: int):  # type: ignore[no-untyped-def]
-    from scipy.sparse import csr_array
-
-    columns = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
-    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return csr_array((np.ones(len(columns), dtype=np.int64), columns, start), shape=(len(rows), atoms))
-
-
 def _without_nested(
-    rows: list[NDArray[np.int64]], totals: list[int]
+    rows: list[NDArray[np.int64]], totals: list[int], pairs: Pairs
 ) -> tuple[list[NDArray[np.int64]], list[int]]:
     """Subtract from each sum the sums of sets inside it, largest first, so that few atoms remain in each."""
-    if len(rows) > _MOST_PAIRS_OF_ROWS:
+    one, other, shared = pairs
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    inside = (shared == sizes[one]) & (shared < sizes[other])
+    if inside.sum() > _MOST_NESTED_PAIRS:
         return rows, totals
-    sets = [set(row.tolist()) for row in rows]
-    left = list(totals)
-    by_size = sorted(range(len(sets)), key=lambda r: (-len(sets[r]), r))
-    whole = [frozenset(s) for s in sets]
-    holding: dict[int, set[int]] = {}
-    for r, members in enumerate(whole):
-        for atom in members:
-            holding.setdefault(atom, set()).add(r)
-    for big in by_size:
-        inside = sorted(
-            {r for atom in whole[big] for r in holding[atom] if r != big and whole[r] < whole[big]},
-            key=lambda r: (-len(whole[r]), r),
-        )
-        for small in inside:
+    holds: dict[int, list[int]] = {}
+    for small, big in zip(one[inside].tolist(), other[inside].tolist(), strict=True):
+        holds.setdefault(big, []).append(small)
+    whole = [frozenset(row.tolist()) for row in rows]
+    sets, left = [set(members) for members in whole], list(totals)
+    for big, smaller in holds.items():
+        for small in sorted(smaller, key=lambda r: (-len(whole[r]), r)):
             if whole[small] <= sets[big]:
                 sets[big] -= whole[small]
                 left[big] -= totals[small]
@@ -235,17 +220,22 @@ def _fix_by_elimination(
 ) -> bool:
     """Find atoms whose sum the equations determine. True if there are any."""
     changed = False
-    for members, own in _linked(rows, len(low)):
+    for members, own in _linked_groups(rows, len(low)):
         if len(own) * len(members) > _MOST_MATRIX_ENTRIES:
             continue
         place = {atom: i for i, atom in enumerate(members)}
         dense = np.zeros((len(own), len(members)), dtype=np.int64)
         for r, row in enumerate(own):
             dense[r, [place[atom] for atom in rows[row].tolist()]] = 1
-        solved = integer_solutions(dense, np.array([totals[row] for row in own], dtype=np.int64))
+        try:
+            solved = integer_solutions(dense, np.array([totals[row] for row in own], dtype=np.int64))
+        except OverflowError:
+            continue
         if solved is None:
             raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
-        for i in np.flatnonzero(~solved.moves.any(axis=0)):
+        for i in np.flatnonzero(
+            np.bincount(solved.moves.indices[solved.moves.data != 0], minlength=len(members)) == 0
+        ):
             value, atom = int(solved.point[i]), members[i]
             if not low[atom] <= value <= high[atom]:
                 raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
@@ -254,14 +244,11 @@ def _fix_by_elimination(
     return changed
 
 
-def _linked(rows: list[NDArray[np.int64]], atoms: int) -> list[tuple[list[int], list[int]]]:
+def _linked_groups(rows: list[NDArray[np.int64]], atoms: int) -> list[tuple[list[int], list[int]]]:
     """Groups of (atoms, rows) that rows link."""
-    from scipy.sparse.csgraph import connected_components
-
     if not rows:
         return []
-    matrix = _as_matrix(rows, atoms)
-    _, label = connected_components(matrix.T @ matrix, directed=False)
+    label = linked(rows, atoms)
     groups: dict[int, tuple[list[int], list[int]]] = {}
     for r, row in enumerate(rows):
         groups.setdefault(int(label[row[0]]), ([], []))[1].append(r)
@@ -274,17 +261,15 @@ def _split(
     used: NDArray[np.bool_],
     rows: list[NDArray[np.int64]],
     totals: list[int],
+    asked: list[NDArray[np.int64]],
     low: NDArray[np.int64],
     high: NDArray[np.int64],
     extremes: list[tuple[tuple[int, int], ...]],
     moments: tuple[KnownMoment, ...],
     crossing: NDArray[np.bool_],
 ) -> tuple[Component, ...]:
-    from scipy.sparse.csgraph import connected_components
-
     links = [*rows, *(np.array(sorted({a for a, _ in e})) for e in extremes), *(k.atoms for k in moments)]
-    matrix = _as_matrix(links, len(used))
-    _, label = connected_components(matrix.T @ matrix, directed=False)
+    label = linked(links, len(used))
     members: dict[int, list[int]] = {}
     for atom in np.flatnonzero(used).tolist():
         members.setdefault(int(label[atom]), []).append(atom)
@@ -297,6 +282,12 @@ def _split(
     own_moments: dict[int, list[KnownMoment]] = {}
     for known in moments:
         own_moments.setdefault(int(label[known.atoms[0]]), []).append(known)
+    own_asked: dict[int, set[tuple[int, ...]]] = {}
+    for one in asked:
+        unknown = one[low[one] < high[one]]
+        for name in np.unique(label[unknown]).tolist():
+            # Its part in another component is a sum of that component's own rows.
+            own_asked.setdefault(name, set()).add(tuple(unknown[label[unknown] == name].tolist()))
     place = np.zeros(len(used), dtype=np.int64)
     found = []
     for name, atoms in members.items():
@@ -306,6 +297,7 @@ def _split(
                 atoms=np.array(atoms, dtype=np.int64),
                 rows=tuple(place[rows[r]] for r in own_rows.get(name, [])),
                 totals=tuple(totals[r] for r in own_rows.get(name, [])),
+                asked=tuple(place[list(one)] for one in sorted(own_asked.get(name, set()))),
                 low=low[atoms],
                 high=high[atoms],
                 extremes=tuple(

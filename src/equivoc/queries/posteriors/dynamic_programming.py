@@ -1,8 +1,8 @@
 """Exact weights of all databases that fit, atom by atom: the state is the partial sum of every open known sum.
 
 An option is what one atom contributes: amounts to the counters that it takes part in, bits of the extremes
-that it attains, and a log weight. Atoms are added in an order that keeps few counters open. A forward and a backward pass give each
-option's probability; both passes and the draws use the same stored transitions.
+that it attains, and a log weight. Atoms are added in an order that keeps few counters open. A forward and a backward
+pass give each option's probability; both passes and the draws use the same stored transitions.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from equivoc.queries.exact_posterior import ImpossibleAnswersError
 
-_MOST_OPEN = 14
-_MOST_EXTREMES = 62
+MOST_OPEN = 14
+MOST_EXTREMES = 62
 # Mixed-radix numbers of states stay below this.
 _LARGEST_KEY = 2**62
 
@@ -99,7 +99,7 @@ def count(network: Network, *, most: float) -> Counted | None:
     >>> [p.tolist() for p in count(Network((atom, atom), (1,), 0), most=100).options]
     [[0.5, 0.5], [0.5, 0.5]]
     """
-    if network.extremes > _MOST_EXTREMES:
+    if network.extremes > MOST_EXTREMES:
         return None
     order = _order(network)
     if order is None:
@@ -143,7 +143,7 @@ def _order(network: Network) -> list[int] | None:
         for thing in own[best]:
             left[thing] -= 1
             opened.discard(thing) if left[thing] == 0 else opened.add(thing)
-        if sum(thing >= 0 for thing in opened) > _MOST_OPEN:
+        if sum(thing >= 0 for thing in opened) > MOST_OPEN:
             return None
     return order
 

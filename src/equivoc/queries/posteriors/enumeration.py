@@ -36,15 +36,19 @@ def enumerate_points(component: Component, *, most: float) -> NDArray[np.int64] 
     for r, row in enumerate(component.rows):
         matrix[r, row] = 1
     # Atoms of a component without rows have a known sum.
-    solved = integer_solutions(
-        np.vstack([matrix, np.eye(atoms, dtype=np.int64)[component.low == component.high]]),
-        np.concatenate([component.totals, component.low[component.low == component.high]]).astype(np.int64),
-    )
+    known = component.low == component.high
+    try:
+        solved = integer_solutions(
+            np.vstack([matrix, np.eye(atoms, dtype=np.int64)[known]]),
+            np.concatenate([component.totals, component.low[known]]).astype(np.int64),
+        )
+    except OverflowError:
+        return None
     if solved is None:
         raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
-    if len(solved.moves) > 2 or solved.moves.dtype == object or solved.point.dtype == object:
+    if solved.moves.shape[0] > 2:
         return None
-    point, moves, low, high = solved.point, solved.moves, component.low, component.high
+    point, moves, low, high = solved.point, solved.moves.toarray(), component.low, component.high
     if len(moves) == 0:
         points = point[None, :]
     elif len(moves) == 1:

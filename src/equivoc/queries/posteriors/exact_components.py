@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.queries.posteriors.components import Component
-from equivoc.queries.posteriors.dynamic_programming import Counted, Network, Options, count
+from equivoc.queries.posteriors.dynamic_programming import (
+    MOST_EXTREMES,
+    MOST_OPEN,
+    Counted,
+    Network,
+    Options,
+    count,
+)
 from equivoc.queries.posteriors.enumeration import Enumerated, attained_bits, enumerated
 from equivoc.queries.posteriors.result import Method
 from equivoc.queries.posteriors.sum_tables import SumTable
@@ -61,7 +68,7 @@ def network(component: Component, tables: tuple[SumTable, ...]) -> tuple[Network
         low, high = int(component.low[atom]), int(component.high[atom])
         logs = table.log_weight[:, low : high + 1]
         sums, states = np.nonzero(np.isfinite(logs.T))
-        amounts = np.repeat((sums + low)[:, None], len(own[atom]), axis=1)
+        amounts = np.broadcast_to((sums + low)[:, None], (len(sums), len(own[atom])))
         raised = np.array(bits[atom], dtype=np.int64)[states]
         options.append(Options(tuple(own[atom]), amounts, raised, logs[states, sums]))
         meaning.append(np.column_stack([states, sums + low]))
@@ -71,7 +78,11 @@ def network(component: Component, tables: tuple[SumTable, ...]) -> tuple[Network
 def _by_counting(
     component: Component, tables: tuple[SumTable, ...], method: Method, most: float
 ) -> ExactSums | None:
-    if len(component.extremes) > 62:
+    if len(component.extremes) > MOST_EXTREMES:
+        return None
+    # Each known sum of an atom is open before or after it.
+    rows_of_atom = np.bincount(np.concatenate([np.empty(0, np.int64), *component.rows]), minlength=1)
+    if rows_of_atom.max() > 2 * MOST_OPEN:
         return None
     whole, meaning = network(component, tables)
     counted = count(whole, most=most)

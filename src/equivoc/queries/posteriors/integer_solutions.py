@@ -16,25 +16,29 @@ _LARGEST = 2**40
 class IntegerSolutions:
     """Every integer x with A·x = b is ``point`` + an integer combination of the rows of ``moves``."""
 
-    point: NDArray[Any]
-    moves: NDArray[Any]
+    point: NDArray[np.int64]
+    moves: Any
+    """A scipy CSR array, moves × variables."""
 
 
 def integer_solutions(matrix: NDArray[np.int64], totals: NDArray[np.int64]) -> IntegerSolutions | None:
-    """Solve A·x = b over the integers; None if there is no solution.
+    """Solve A·x = b over the integers; None if there is no solution. OverflowError beyond 64 bits.
 
     Exact: elimination with pivots ±1 while there are any, then unimodular column operations for the rest.
 
     >>> solved = integer_solutions(np.array([[1, 1, 0], [0, 1, 1]]), np.array([3, 5]))
-    >>> solved.point.tolist(), solved.moves.tolist()
+    >>> solved.point.tolist(), solved.moves.toarray().tolist()
     ([3, 0, 5], [[-1, 1, -1]])
     """
+    from scipy.sparse import csr_array, eye_array, hstack
+
     rows, columns = matrix.shape
     work = np.column_stack([matrix, totals]).astype(np.int64)
     pivots: list[tuple[int, int]] = []
     left = np.ones(rows, dtype=bool)
+    filled = (work[:, :columns] != 0).sum(axis=1)
     while True:
-        chosen = _unit_pivot(work[:, :columns], left)
+        chosen = _unit_pivot(work[:, :columns], left, filled)
         if chosen is None:
             break
         row, column = chosen
@@ -45,6 +49,7 @@ def integer_solutions(matrix: NDArray[np.int64], totals: NDArray[np.int64]) -> I
         used = np.flatnonzero(work[row])
         if len(others):
             work[np.ix_(others, used)] -= work[others, column][:, None] * work[row, used][None, :]
+            filled[others] = (work[others, :columns] != 0).sum(axis=1)
             if work.dtype != object and np.abs(work[np.ix_(others, used)]).max() > _LARGEST:
                 work = work.astype(object)
         left[row] = False
@@ -56,35 +61,34 @@ def integer_solutions(matrix: NDArray[np.int64], totals: NDArray[np.int64]) -> I
     solved = _by_columns(rest[:, free], rest[:, columns]) if len(rest) else None
     if len(rest) and solved is None:
         return None
-    inner = solved or IntegerSolutions(np.zeros(len(free), dtype=np.int64), np.eye(len(free), dtype=np.int64))
-    kind = object if work.dtype == object or inner.moves.dtype == object else np.int64
-    point = np.zeros(columns, dtype=kind)
-    moves = np.zeros((len(inner.moves), columns), dtype=kind)
-    point[free] = inner.point
-    moves[:, free] = inner.moves
-    if pivots:
-        pivot_rows = work[[row for row, _ in pivots]]
-        block = pivot_rows[:, free]
-        point[pivot_columns] = pivot_rows[:, columns] - block @ inner.point
-        moves[:, pivot_columns] = -(inner.moves @ block.T)
-    return IntegerSolutions(_narrow(point), _narrow(moves))
+    start, inner = solved or (np.zeros(len(free), dtype=np.int64), None)
+    pivot_rows = work[[row for row, _ in pivots]]
+    block = pivot_rows[:, free]
+    point = np.zeros(columns, dtype=object)
+    point[free] = start
+    point[pivot_columns] = pivot_rows[:, columns] - block @ start
+    if inner is None:
+        moved = hstack([eye_array(len(free), dtype=np.int64), csr_array(-_narrow(block).T)])
+    else:
+        moved = csr_array(np.column_stack([_narrow(inner), -_narrow(inner @ block.T)]))
+    back = np.argsort(np.concatenate([free, pivot_columns]))
+    return IntegerSolutions(_narrow(point), csr_array(moved.tocsc()[:, back]))
 
 
-def _unit_pivot(work: NDArray[Any], left: NDArray[np.bool_]) -> tuple[int, int] | None:
+def _unit_pivot(
+    work: NDArray[Any], left: NDArray[np.bool_], filled: NDArray[np.int64]
+) -> tuple[int, int] | None:
     """An entry ±1 in the shortest row that has one; among its columns the one with the fewest entries."""
     places = np.flatnonzero(left)
-    if not len(places):
-        return None
-    filled = (work != 0).sum(axis=1)[places]
-    for row in places[np.argsort(filled, kind="stable")]:
+    for row in places[np.argsort(filled[places], kind="stable")]:
         units = np.flatnonzero(np.abs(work[row]) == 1)
         if len(units):
             return int(row), int(units[np.argmin((work[:, units] != 0).sum(axis=0))])
     return None
 
 
-def _by_columns(matrix: NDArray[Any], totals: NDArray[Any]) -> IntegerSolutions | None:
-    """Hermite reduction of the columns in Python's whole numbers; ``matrix`` has few rows."""
+def _by_columns(matrix: NDArray[Any], totals: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """A solution and the moves, by Hermite reduction of the columns in Python's whole numbers; for few rows."""
     rows, columns = matrix.shape
     work = [[int(v) for v in matrix[:, c]] + [0] * columns for c in range(columns)]
     for c in range(columns):
@@ -114,13 +118,9 @@ def _by_columns(matrix: NDArray[Any], totals: NDArray[Any]) -> IntegerSolutions 
         elif missing:
             return None
     moves = [column[rows:] for column in work[begin:]]
-    return IntegerSolutions(
-        np.array(point, dtype=object), np.array(moves, dtype=object).reshape(len(moves), columns)
-    )
+    return np.array(point, dtype=object), np.array(moves, dtype=object).reshape(len(moves), columns)
 
 
-def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """64-bit if they fit."""
-    if numbers.dtype == object and (not numbers.size or np.abs(numbers).max() < 2**62):
-        return numbers.astype(np.int64)
-    return numbers
+def _narrow(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """In 64 bits; OverflowError (Python's own) if a number does not fit."""
+    return numbers.astype(np.int64)

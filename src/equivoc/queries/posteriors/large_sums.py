@@ -1,8 +1,9 @@
 """The distribution of the sum of very many people: tilted Fourier transforms, one for each stretch of sums.
 
 For weights w(d) and any θ, ``N_m(s) = exp(m·κ(θ) − θ·s) · Q_θ(s)`` with ``κ(θ) = log Σ w(d)·exp(θ·d)`` and ``Q_θ`` the
-m-fold convolution of the tilted weights. θ is chosen so that the mean of ``Q_θ`` lies in the stretch: there ``Q_θ(s)`` is not
-small, and a Fourier transform gives it with a relative error of about 1e-11. The cost grows with m·log m instead of m².
+m-fold convolution of the tilted weights. θ is chosen so that the mean of ``Q_θ`` lies in the stretch: there ``Q_θ(s)``
+is not small, and a Fourier transform gives it with a relative error of about 1e-11. The cost grows with m·log m
+instead of m².
 """
 
 from __future__ import annotations

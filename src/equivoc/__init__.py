@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from equivoc.models.measures import measures
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
+    from equivoc.tables.cell_table import CellTable
+    from equivoc.tables.rules import PQ, Dominance, PPercent, Threshold
+    from equivoc.tables.tabulate import tabulate
     from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
     from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
     from equivoc.techniques.generalisation.generalisation import Generalisation
@@ -100,22 +103,31 @@ _HOMES = {
     "compare": "equivoc.decide.comparison.compare",
     "utility": "equivoc.information_loss.utility",
     "Gateway": "equivoc.gateway.gateway",
+    "CellTable": "equivoc.tables.cell_table",
+    "tabulate": "equivoc.tables.tabulate",
+    "PPercent": "equivoc.tables.rules",
+    "PQ": "equivoc.tables.rules",
+    "Dominance": "equivoc.tables.rules",
+    "Threshold": "equivoc.tables.rules",
 }
 
 # Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…).
 _PACKAGES = ("datasets", "models")
 
 __all__ = [
+    "PQ",
     "PRAM",
     "Assessment",
     "Audit",
     "Budget",
     "Categories",
+    "CellTable",
     "Choice",
     "ChoiceAmong",
     "Comparison",
     "Curve",
     "Curves",
+    "Dominance",
     "Gateway",
     "Generalisation",
     "GeometricNoise",
@@ -126,6 +138,7 @@ __all__ = [
     "NoisyTable",
     "Number",
     "Ordered",
+    "PPercent",
     "Protected",
     "QueryRestriction",
     "ReleasedFile",
@@ -135,6 +148,7 @@ __all__ = [
     "StudyResult",
     "Suppression",
     "Swapping",
+    "Threshold",
     "TopBottomCoding",
     "Tree",
     "Unprotected",
@@ -156,6 +170,7 @@ __all__ = [
     "models",
     "protect",
     "read",
+    "tabulate",
     "utility",
     "verify",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,12 @@ from equivoc.tables.dimension import Dimension
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+OWN_COLUMNS = (
+    *("value", "people", "largest", "second", "why", "protection"),
+    *("suppressed", "primary", "low", "high", "h0", "area", "hit"),
+)
+"""Columns of the frames of tables and their releases; a key cannot have such a name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,20 +35,42 @@ class CellTable:
     values: Floats = field(repr=False)
     """The total or the count of each cell, in the attribute's unit; NaN: not known (already suppressed)."""
     people: Integers = field(repr=False)
-    """How many contributors each cell has (holdings, if contributors are grouped); 0: an empty cell."""
+    """How many contributors each cell has (holdings, if contributors are grouped); 0: an empty cell; −1: not known."""
     top: Floats = field(repr=False)
-    """Cells × t: the largest contributions, descending in absolute value; 0 where there are fewer contributors."""
+    """Cells × t: the largest contributions, descending in absolute value; 0 where there are fewer contributors. No
+    column (t = 0): not known."""
     contributions: Floats = field(repr=False)
     """The unweighted sum of absolute contributions of each cell: the T of the rules. Counts: the number of people."""
     waived: NDArray[np.bool_] = field(repr=False)
-    """True where the largest contributor agreed to be published."""
+    """True where all contributors agreed to be published."""
     source: Any = field(default=None, repr=False)
     """The Microdata that the table was made from; None for a table from elsewhere."""
+    unwaived: Floats | None = field(default=None, repr=False)
+    """The largest absolute contribution of each cell among contributors who did not agree to be published: what the
+    rules protect. None: nobody was asked, the largest of all."""
 
     @property
     def by(self) -> tuple[str, ...]:
         """The keys' names."""
         return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
+    def frame(self) -> Any:
+        """Every cell: its categories (null: the margin), value, people (contributors), and its largest and second
+        largest contributions (null: there is none). A frame of the kind that the people came in.
+        """
+        from equivoc.tables.frames import table_frame
+
+        return table_frame(self)
+
+    def unsafe(self, rule: Any) -> Any:
+        """The cells that are unsafe by a rule, or by any of several: a frame with their categories, value, people, why
+        (the rules that they violate) and protection (how far above the value an intruder's upper bound must lie, in
+        the value's unit).
+        """
+        from equivoc.tables.frames import unsafe_frame
+
+        return unsafe_frame(self, rule)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -57,9 +84,7 @@ class CellTable:
     @cached_property
     def nodes(self) -> Integers:
         """Cells × dimensions: the node of each cell."""
-        return np.array(list(np.ndindex(*self.shape)), dtype=np.int64).reshape(
-            len(self), len(self.dimensions)
-        )
+        return np.column_stack(np.unravel_index(np.arange(len(self)), self.shape)).astype(np.int64)
 
     @cached_property
     def inner(self) -> NDArray[np.bool_]:
@@ -77,19 +102,17 @@ class CellTable:
         from scipy import sparse
 
         rows, columns, signs, count = [], [], [], 0
-        strides = np.array([int(np.prod(self.shape[at + 1 :])) for at in range(len(self.shape))])
+        cells = np.arange(len(self)).reshape(self.shape)
         for at, dimension in enumerate(self.dimensions):
-            others = [range(len(d)) if i != at else (0,) for i, d in enumerate(self.dimensions)]
-            bases = np.array(list(product(*others)), dtype=np.int64) @ strides
+            by_node = np.moveaxis(cells, at, 0).reshape(len(dimension), -1)
             for node, children in enumerate(dimension.children):
                 if not len(children):
                     continue
-                for base in bases:
-                    parts = base + children * strides[at]
-                    columns.append(np.append(parts, base + node * strides[at]))
-                    signs.append(np.append(np.ones(len(parts)), -1.0))
-                    rows.append(np.full(len(parts) + 1, count))
-                    count += 1
+                members = by_node[np.append(children, node)].T
+                columns.append(members.ravel())
+                signs.append(np.tile(np.append(np.ones(len(children)), -1.0), len(members)))
+                rows.append(count + np.repeat(np.arange(len(members)), members.shape[1]))
+                count += len(members)
         shape = (count, len(self))
         if not count:
             return sparse.csr_array(shape)

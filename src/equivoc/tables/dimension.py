@@ -41,12 +41,14 @@ class Dimension:
     @cached_property
     def children(self) -> tuple[NDArray[np.int64], ...]:
         """The children of each node, ascending."""
-        return tuple(np.flatnonzero(self.parents == node) for node in range(len(self)))
+        order = np.argsort(self.parents, kind="stable")
+        starts = np.searchsorted(self.parents[order], np.arange(len(self) + 1))
+        return tuple(order[starts[node] : starts[node + 1]] for node in range(len(self)))
 
     @cached_property
     def leaves(self) -> NDArray[np.int64]:
         """The nodes without children, ascending."""
-        return np.array([node for node in range(len(self)) if not len(self.children[node])], dtype=np.int64)
+        return np.setdiff1d(np.arange(len(self), dtype=np.int64), self.parents)
 
     @cached_property
     def path(self) -> tuple[tuple[int, ...], ...]:

@@ -1,0 +1,163 @@
+"""The contributors of every cell: how many, their largest contributions, and who agreed to be published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.tables.dimension import Dimension
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What the rules need to know of each cell; see the fields of the same name in `CellTable`."""
+
+    people: Integers = field(repr=False)
+    top: Floats = field(repr=False)
+    contributions: Floats = field(repr=False)
+    unwaived: Floats = field(repr=False)
+    waived: Booleans = field(repr=False)
+    """True for empty cells too, until all contributors are entered."""
+
+    @classmethod
+    def none(cls, size: int, *, keep: int) -> Contributions:
+        """Of cells without contributors."""
+        return cls(
+            np.zeros(size, np.int64),
+            np.zeros((size, keep)),
+            np.zeros(size),
+            np.zeros(size),
+            np.ones(size, bool),
+        )
+
+    def enter(self, cells: Integers, entries: Entries, starts: Integers) -> None:
+        """Add the contributors whose entries begin at ``starts``, each in the given cells (−1: in none)."""
+        from equivoc.tables.contribution_kernels import enter_contributors
+
+        enter_contributors(
+            cells,
+            entries.amounts,
+            entries.agreed,
+            starts,
+            self.people,
+            self.top,
+            self.contributions,
+            self.unwaived,
+            self.waived,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What people contribute to cells without parts."""
+
+    cells: Integers = field(repr=False)
+    amounts: Floats = field(repr=False)
+    agreed: Booleans = field(repr=False)
+    """True if the contributor agreed to be published."""
+
+    def of(self, chosen: Any) -> Entries:
+        """Some of the entries, or all in another order."""
+        return Entries(self.cells[chosen], self.amounts[chosen], self.agreed[chosen])
+
+
+def rolled_up(
+    leaves: NDArray[Any], dimensions: Sequence[Dimension], merged: Callable[[NDArray[Any]], NDArray[Any]]
+) -> NDArray[Any]:
+    """Fill the subtotals and margins of an array over all nodes (further axes may follow) in which the cells without
+    parts are filled. ``merged`` makes a total from its parts, along the first axis.
+    """
+    for axis, dimension in enumerate(dimensions):
+        nodes = np.moveaxis(leaves, axis, 0)
+        # Children have larger numbers than their parent, so they are complete before it.
+        for node in range(len(dimension) - 1, -1, -1):
+            children = dimension.children[node]
+            if len(children):
+                nodes[node] = merged(nodes[children])
+    return leaves
+
+
+def summed_up(amounts: Floats, cells: Integers, dimensions: Sequence[Dimension]) -> Floats:
+    """The total of the amounts in every cell."""
+    shape = tuple(map(len, dimensions))
+    leaves = np.bincount(cells, amounts, minlength=int(np.prod(shape))).reshape(shape)
+    return rolled_up(leaves, dimensions, _total).ravel()
+
+
+def of_people(entries: Entries, dimensions: Sequence[Dimension], *, keep: int) -> Contributions:
+    """Each entry is another contributor: totals are made from their parts."""
+    shape = tuple(map(len, dimensions))
+    found = Contributions.none(int(np.prod(shape)), keep=keep)
+    found.enter(entries.cells, entries, np.arange(entries.cells.size + 1))
+
+    def largest(parts: NDArray[Any]) -> NDArray[Any]:
+        """The largest of the parts' largest contributions."""
+        beside = np.moveaxis(parts, 0, -2)
+        return _descending(beside.reshape(*beside.shape[:-2], -1))[..., :keep]
+
+    people = rolled_up(found.people.reshape(shape), dimensions, _total).ravel()
+    return Contributions(
+        people,
+        rolled_up(found.top.reshape(*shape, keep), dimensions, largest).reshape(-1, keep),
+        rolled_up(found.contributions.reshape(shape), dimensions, _total).ravel(),
+        rolled_up(
+            found.unwaived.reshape(shape), dimensions, lambda parts: np.asarray(parts.max(axis=0))
+        ).ravel(),
+        rolled_up(
+            found.waived.reshape(shape), dimensions, lambda parts: np.asarray(parts.all(axis=0))
+        ).ravel()
+        & (people > 0),
+    )
+
+
+def of_holdings(
+    entries: Entries, holdings: Integers, dimensions: Sequence[Dimension], *, keep: int
+) -> Contributions:
+    """Entries of one holding in a cell are one contribution, their sum; in totals as well, so these are made from the
+    entries. A holding has agreed to be published if all its members in the cell have.
+    """
+    shape = tuple(map(len, dimensions))
+    found = Contributions.none(int(np.prod(shape)), keep=keep)
+    order = np.argsort(holdings, kind="stable")
+    entries, holdings = entries.of(order), holdings[order]
+    starts = np.concatenate([[0], np.flatnonzero(holdings[1:] != holdings[:-1]) + 1, [holdings.size]])
+    nodes = np.unravel_index(entries.cells, shape)
+    for at_depth in product(*map(_ancestors, dimensions)):
+        cells = np.zeros(entries.cells.size, dtype=np.int64)
+        for size, ancestors, node in zip(shape, at_depth, nodes, strict=True):
+            above = ancestors[node]
+            cells = np.where((cells < 0) | (above < 0), -1, cells * size + above)
+        found.enter(cells, entries, starts)
+    found.waived[found.people == 0] = False
+    return found
+
+
+def _ancestors(dimension: Dimension) -> list[Integers]:
+    """For each depth, the ancestor of every node at that depth; −1 for nodes that lie above it."""
+    deepest = max(map(len, dimension.path))
+    found = [np.full(len(dimension), -1, dtype=np.int64) for _ in range(deepest)]
+    for node, path in enumerate(dimension.path):
+        for depth, ancestor in enumerate(reversed(path)):
+            found[depth][node] = ancestor
+    return found
+
+
+def _total(parts: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(parts.sum(axis=0))
+
+
+def _descending(amounts: Floats) -> Floats:
+    """Along the last axis, by absolute size; of two opposite numbers the positive one first."""
+    falling = -np.sort(-amounts, axis=-1)
+    if not (amounts < 0).any():
+        return falling
+    return np.take_along_axis(falling, np.argsort(-np.abs(falling), axis=-1, kind="stable"), axis=-1)

@@ -1,0 +1,227 @@
+"""Tables of totals or counts from people, with margins and subtotals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.arguments import checked_whole_number
+from equivoc.attributes.hierarchy import Hierarchy, Intervals
+from equivoc.data.hierarchies import Hierarchies
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.did_you_mean import did_you_mean
+from equivoc.errors import InputError
+from equivoc.tables.category_trees import dimension_of
+from equivoc.tables.cell_table import OWN_COLUMNS, CellTable
+from equivoc.tables.contributions import Contributions, Entries, of_holdings, of_people, summed_up
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_KEYS = 4
+MOST_CELLS = 2_000_000
+"""The most cells that a table may have, margins included."""
+MOST_NUMBERS = 20_000_000
+"""The most contributions that are kept, over all cells."""
+YES = ("true", "t", "yes", "y", "1")
+NO = ("false", "f", "no", "n", "0", "")
+
+
+def tabulate(
+    people: Microdata,
+    by: Sequence[str],
+    value: str | None = None,
+    *,
+    hierarchies: Any = None,
+    contributors: str | None = None,
+    waiver: str | None = None,
+    weighted: bool = True,
+    largest: int = 5,
+) -> CellTable:
+    """The table of people by one to four columns: totals of ``value``, or counts, with all margins.
+
+    ``by``: keys, or confidential columns. ``value``: a confidential number, or a key that holds numbers; None counts
+    people. ``hierarchies`` add subtotals (a mapping, a folder or text, see `Hierarchies`). ``contributors`` names a key
+    whose value is the contributor's holding: what members of one holding contribute to a cell is one contribution;
+    a record without a value stands for itself. ``waiver`` names a key that says who agreed to be published (yes, true
+    or 1). Survey weights of the people, if there are any, weigh the totals and the counts, unless ``weighted`` is
+    False; contributions are never weighted, and people of weight 0 are no contributors. Each cell keeps its
+    ``largest`` contributions, by absolute size: (n, k)-dominance needs n of them.
+
+    A missing category is a category of its own, ``(missing)``.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["F", "F", "M"], "pay": [5, 2, 4]})
+    >>> tabulate(Microdata(frame, confidential="pay", keys=["sex"]), ["sex"], "pay").frame
+       sex  value  people  largest  second
+    0  NaN   11.0       3      5.0     4.0
+    1    F    7.0       2      5.0     2.0
+    2    M    4.0       1      4.0     NaN
+    """
+    check_people("people", people)
+    names = _checked_by(people, by)
+    keep = max(2, checked_whole_number("largest", largest, at_least=1))
+    trees = _trees(hierarchies, names)
+    levels_and_codes = [_column(people, name) for name in names]
+    _check_size([len(levels) for levels, _ in levels_and_codes], names)
+    found = [
+        dimension_of(name, levels, trees.get(name))
+        for name, (levels, _) in zip(names, levels_and_codes, strict=True)
+    ]
+    dimensions = tuple(dimension for dimension, _ in found)
+    shape = [len(dimension) for dimension in dimensions]
+    _check_size([size - 1 for size in shape], names)
+    if prod(shape) * keep > MOST_NUMBERS:
+        raise InputError(
+            f"largest is {largest}, and the table has {prod(shape):,} cells: keep fewer contributions of each cell."
+        )
+    cells = np.zeros(len(people), dtype=np.int64)
+    for (_, nodes), (_, codes), size in zip(found, levels_and_codes, shape, strict=True):
+        cells = cells * size + nodes[codes]
+    amounts = np.ones(len(people)) if value is None else _amounts(people, value)
+    weights = people.weights if weighted else None
+    agreed = np.zeros(len(people), bool) if waiver is None else _agreed(people, waiver)
+    taken = slice(None) if weights is None else weights > 0
+    entries = Entries(cells, amounts, agreed).of(taken)
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = summed_up(amounts if weights is None else weights * amounts, cells, dimensions)
+        told: Contributions = (
+            of_people(entries, dimensions, keep=keep)
+            if contributors is None
+            else of_holdings(entries, _holdings(people, contributors)[taken], dimensions, keep=keep)
+        )
+    if not (np.isfinite(totals).all() and np.isfinite(told.contributions).all()):
+        raise InputError(f"a total of {value!r} is too large for a number: use a larger unit.")
+    return CellTable(
+        dimensions,
+        value,
+        totals,
+        told.people,
+        told.top,
+        told.contributions,
+        told.waived,
+        source=people,
+        unwaived=None if waiver is None else told.unwaived,
+    )
+
+
+def _checked_by(people: Microdata, by: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(by, str) or not isinstance(by, Sequence):
+        raise InputError(f"by is {by!r}; give a list of one to {MOST_KEYS} columns.")
+    names = tuple(by)
+    if not 1 <= len(names) <= MOST_KEYS:
+        raise InputError(f"by has {len(names)} columns; give one to {MOST_KEYS}.")
+    for name in names:
+        if name not in people.keys and name not in people.attributes:
+            raise InputError(
+                f"{name!r} in by is not a key{did_you_mean(name, [*people.keys, *people.attributes])}"
+            )
+        if names.count(name) > 1:
+            raise InputError(f"by has the column {name!r} twice: name it once.")
+        if name in OWN_COLUMNS:
+            raise InputError(
+                f"by has the column {name!r}, which is a column of the table itself: rename the key."
+            )
+    return names
+
+
+def _trees(hierarchies: Any, names: Sequence[str]) -> dict[str, Hierarchy | Intervals]:
+    """The hierarchy of each key that has one."""
+    if hierarchies is None:
+        return {}
+    given = Hierarchies.of(hierarchies)
+    rules = dict(given.by_key)
+    strangers = [key for key in rules if key not in names]
+    if strangers and (not given.folder or len(strangers) == len(rules)):
+        raise InputError(
+            f"there is a hierarchy for {strangers[0]!r}, which is not in by{did_you_mean(strangers[0], names)}"
+        )
+    return rules
+
+
+def _column(people: Microdata, name: str) -> tuple[tuple[Any, ...], NDArray[Any]]:
+    """The categories of a column, and that of each record."""
+    if name in people.keys:
+        return people.levels(name), people.key_codes(name)
+    alone = people.of(name)
+    return tuple(alone.attribute.labels.to_pylist()), alone.codes
+
+
+def _check_size(categories: Sequence[int], names: Sequence[str]) -> None:
+    size = prod(count + 1 for count in categories)
+    if size > MOST_CELLS:
+        counts = ", ".join(f"{name} has {count:,}" for name, count in zip(names, categories, strict=True))
+        raise InputError(
+            f"the table would have {size:,} cells, more than {MOST_CELLS:,} ({counts} categories): use fewer or "
+            "coarser keys."
+        )
+
+
+def _amounts(people: Microdata, value: str) -> Floats:
+    """What each record contributes."""
+    if not isinstance(value, str):
+        raise InputError(f"value is {value!r}; give the name of a column, or None for counts.")
+    if value in people.attributes:
+        alone = people.of(value)
+        if not alone.attribute.numeric:
+            raise InputError(
+                f"value is {value!r}, which holds categories, not numbers; give a column of numbers, or count with "
+                "value=None."
+            )
+        return np.asarray(alone.values, dtype=np.float64)[alone.codes]
+    if value not in people.keys:
+        raise InputError(
+            f"value is {value!r}, which is neither confidential nor a key"
+            f"{did_you_mean(value, [*people.attributes, *people.keys])}"
+        )
+    levels, codes = people.levels(value), people.key_codes(value)
+    for level in levels:
+        if level is None:
+            missing = int(np.sum(codes == len(levels) - 1))
+            raise InputError(
+                f"the column {value!r} is missing in {missing:,} records, so it has no total: fill it in."
+            )
+        if (
+            isinstance(level, bool)
+            or not isinstance(level, (int, float, Decimal))
+            or not np.isfinite(float(level))
+        ):
+            raise InputError(
+                f"the column {value!r} holds {level!r}, which is not a number, so it has no total."
+            )
+    return np.array([float(level) for level in levels])[codes]
+
+
+def _holdings(people: Microdata, name: str) -> Integers:
+    """The number of each record's holding; a record without one has a number of its own."""
+    levels, codes = _role(people, "contributors", name)
+    holdings = codes.astype(np.int64)
+    if levels and levels[-1] is None:
+        alone = codes == len(levels) - 1
+        holdings[alone] = len(levels) + np.flatnonzero(alone)
+    return holdings
+
+
+def _agreed(people: Microdata, name: str) -> NDArray[np.bool_]:
+    """True for each record whose waiver is yes."""
+    levels, codes = _role(people, "waiver", name)
+    said = []
+    for level in levels:
+        text = "" if level is None else str(level).strip().casefold().removesuffix(".0")
+        if text not in (*YES, *NO):
+            raise InputError(
+                f"the waiver column {name!r} holds {level!r}; it must hold yes or no, true or false, 1 or 0."
+            )
+        said.append(text in YES)
+    return np.array(said)[codes]
+
+
+def _role(people: Microdata, role: str, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+    if name not in people.keys:
+        raise InputError(f"{role} is {name!r}, which is not a key{did_you_mean(name, people.keys)}")
+    return people.levels(name), people.key_codes(name)

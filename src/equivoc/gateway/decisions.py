@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.gateway.answered import SUMS, Answered
+from equivoc.gateway.answered import SUMS, Answered, Setting
 from equivoc.gateway.class_edges import edge_fault, key_classes
-from equivoc.gateway.history import Entry
+from equivoc.gateway.history import Entry, SavedPool
+from equivoc.gateway.null_moves import KeyOrders
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.query_set_rule import too_small
 from equivoc.gateway.rank_rule import Trial, secret_prime
-from equivoc.number_format import counted
+from equivoc.number_format import bits, counted
+from equivoc.queries.answers.constraints import answer_grid
 from equivoc.queries.answers.question import Question
 from equivoc.queries.statements.asking import ask
 from equivoc.queries.statements.parsing import parse, parse_one
@@ -68,11 +70,19 @@ class Decisions:
     def __init__(self, people: Microdata, policy: Policy, *, secret: bytes) -> None:
         self._people = people
         self._policy = policy
-        self._prime = secret_prime(int.from_bytes(secret, "big"))
+        grid, _ = answer_grid(people.values, people=len(people))
+        self._setting = Setting(
+            policy,
+            secret_prime(int.from_bytes(secret, "big")),
+            grid,
+            grid.positions[people.codes],
+            KeyOrders(people),
+        )
         self._schema = schema_of(people)
         self._table = PeopleTable.of(people, self._schema)
         self._classes = key_classes(people, self._schema, policy.edges)
         self._answered: dict[str, Answered] = {}
+        self._saved: dict[str, int] = {}
 
     def read(self, sql: str) -> AskedStatement:
         """The statement of a text; InputError if it is none that the gateway can read."""
@@ -115,33 +125,73 @@ class Decisions:
             if trial.verdict == "known":
                 few = counted(policy.least_people, "person")
                 return _refused(f"with the answers given before, the sum of fewer than {few} would be known.")
-        reason = self._judge_by_draws(new, answered)
-        if reason is not None:
-            return _refused(reason)
+        found = answered.disclosing(new, trial)
+        if found is None:
+            return _refused(OUT_OF_WORK)
+        accepted = policy.draws_accepted if policy.simulatable else 0
+        if found > accepted:
+            return _refused(self._told_disclosure(accepted))
         return Verdict("answered", "no limit of the policy is passed.", trial)
 
     def take(self, asked: AskedStatement, analyst: str, verdict: Verdict | None = None) -> None:
         """Remember the statement as answered; ``verdict`` is the one just given, which saves work."""
         self._of(analyst).take(asked.questions, None if verdict is None else verdict.trial)
 
-    def replay(self, entries: Iterable[Entry]) -> None:
-        """Restore the state from the log; InputError if the log does not belong to the data."""
+    def replay(self, entries: Sequence[Entry], pools: Mapping[str, SavedPool]) -> None:
+        """Restore the state from the log; InputError if the log does not belong to the data.
+
+        A saved pool replaces those drawn before it; without one, every pool is drawn again in its turn.
+        """
         told = [entry for entry in entries if entry.decision in ("answered", "repeated")]
         statements = parse([entry.question for entry in told], schema=self._schema) if told else ()
-        for entry, asked in zip(told, self._asked(statements), strict=True):
-            if json.loads(json.dumps(asked.value(), default=str)) != entry.value:
+        asked = self._asked(statements)
+        for entry, each in zip(told, asked, strict=True):
+            if json.loads(json.dumps(each.value(), default=str)) != entry.value:
                 raise InputError(f"the store is damaged: entry {entry.number} is not what the data answer.")
-            self.take(asked, entry.analyst)
+        if not self._restored(told, asked, pools):
+            self._answered.clear()
+            self._restored(told, asked, {})
 
-    def _judge_by_draws(self, new: Sequence[Question], answered: Answered) -> str | None:
-        extremes = [question for question in new if question.aggregate not in SUMS]
-        return "MIN and MAX are not answered yet." if extremes else None
+    def _restored(
+        self, told: Sequence[Entry], asked: Sequence[AskedStatement], pools: Mapping[str, SavedPool]
+    ) -> bool:
+        """Take all statements; False if a saved pool was drawn from other answers."""
+        for entry, each in zip(told, asked, strict=True):
+            answered = self._of(entry.analyst)
+            saved = pools.get(self._scope(entry.analyst))
+            answered.take(each.questions, pool=saved is None or answered.statements >= saved.statements)
+            if saved is not None and answered.statements == saved.statements and not answered.restore(saved):
+                return False
+        return all(
+            self._answered[scope].statements >= saved.statements
+            for scope, saved in pools.items()
+            if scope in self._answered
+        )
+
+    def unsaved_pools(self, *, every: int) -> dict[str, SavedPool]:
+        """The pools that have moved on by this many statements since they were last returned."""
+        found = {}
+        for scope, answered in self._answered.items():
+            if self._policy.simulatable and answered.statements - self._saved.get(scope, 0) >= every:
+                found[scope] = answered.saved_pool()
+                self._saved[scope] = answered.statements
+        return found
+
+    def _told_disclosure(self, accepted: int) -> str:
+        policy = self._policy
+        left = f"less than {bits(policy.least_h0)} of uncertainty" if policy.least_h0 else "no uncertainty"
+        if not policy.simulatable:
+            return f"the answer would leave {left} about someone."
+        drawn = f"of {policy.draws} databases that fit the earlier answers"
+        return f"in more than {accepted} {drawn}, the answer would leave {left} about someone."
+
+    def _scope(self, analyst: str) -> str:
+        return analyst if self._policy.scope == "analyst" else ""
 
     def _of(self, analyst: str) -> Answered:
-        scope = analyst if self._policy.scope == "analyst" else ""
+        scope = self._scope(analyst)
         if scope not in self._answered:
-            k = self._policy.least_people
-            self._answered[scope] = Answered(people=len(self._people), least_people=k, prime=self._prime)
+            self._answered[scope] = Answered(self._setting)
         return self._answered[scope]
 
     def _asked(self, statements: Sequence[Statement]) -> list[AskedStatement]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     pass
 
 LONGEST_NAME = 200
+POOL_EVERY = 20
+"""After how many answered statements the drawn databases are saved; those after them are drawn again at a start."""
 LONGEST_INVALID = 2_000
 """How many characters of a text that is no question are kept in the log."""
 
@@ -89,7 +91,7 @@ class Gateway:
         )
         try:
             self._decisions = Decisions(people, self.policy, secret=history.salt)
-            self._decisions.replay(history.entries())
+            self._decisions.replay(history.entries(), history.pools())
         except BaseException:
             history.close()
             raise
@@ -115,6 +117,7 @@ class Gateway:
             entry = self._record(analyst, asked.text, verdict.decision, verdict.reason, value)
             if verdict.decision != "refused":
                 self._decisions.take(asked, analyst, verdict)
+                self._save_pools(every=POOL_EVERY)
             return Reply(verdict.decision != "refused", entry.value, entry.reason, entry.number)
 
     def history(self, analyst: str | None = None) -> tuple[Entry, ...]:
@@ -132,6 +135,7 @@ class Gateway:
         """Close the store, so that another gateway can open it."""
         with self._one_at_a_time:
             if self._closed is None:
+                self._save_pools(every=1)
                 self._history.close()
                 self._closed = "the gateway is closed."
 
@@ -151,6 +155,10 @@ class Gateway:
             self._history.close()
             self._closed = f"the gateway stopped, because its log could not be written: {problem}"
             raise
+
+    def _save_pools(self, *, every: int) -> None:
+        for scope, pool in self._decisions.unsaved_pools(every=every).items():
+            self._history.save_pool(scope, pool)
 
     def _check_open(self) -> None:
         if self._closed is not None:

@@ -31,8 +31,20 @@ CREATE TABLE policies (number INTEGER PRIMARY KEY, time TEXT NOT NULL, after INT
 CREATE TABLE entries (
     number INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, analyst TEXT NOT NULL, question TEXT NOT NULL,
     decision TEXT NOT NULL, reason TEXT NOT NULL, value TEXT NOT NULL
-)
+);
+CREATE TABLE pools (scope TEXT PRIMARY KEY, statements INTEGER NOT NULL, answers BLOB NOT NULL, databases BLOB NOT NULL)
 """
+
+
+@dataclass(frozen=True)
+class SavedPool:
+    """Databases drawn from the answers up to a point of the log; they save drawing them anew at the next start."""
+
+    statements: int
+    """How many statements of its scope had been answered."""
+    answers: bytes
+    """The digest of their answers."""
+    databases: bytes
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,21 @@ class History:
         assert number is not None
         return Entry(number, time, analyst, question, decision, reason, json.loads(text))
 
+    def save_pool(self, scope: str, pool: SavedPool) -> None:
+        """Replace the saved pool of a scope."""
+        with _said(self.path), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            row = (scope, pool.statements, pool.answers, pool.databases)
+            self._connection.execute("INSERT OR REPLACE INTO pools VALUES (?, ?, ?, ?)", row)
+
+    def pools(self) -> dict[str, SavedPool]:
+        """The saved pool of each scope."""
+        with _said(self.path):
+            rows = self._connection.execute(
+                "SELECT scope, statements, answers, databases FROM pools"
+            ).fetchall()
+        return {scope: SavedPool(*rest) for scope, *rest in rows}
+
     def close(self) -> None:
         """Close the file and release its lock."""
         self._connection.close()
@@ -142,7 +169,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             tables = {row[0] for row in looked.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         finally:
             looked.close()
-        if tables and not {"gateway", "policies", "entries"} <= tables:
+        if tables and not {"gateway", "policies", "entries", "pools"} <= tables:
             raise InputError(f"{path} is not a gateway's store; give another path.")
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")

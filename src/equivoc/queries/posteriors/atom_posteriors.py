@@ -8,7 +8,7 @@ atom's sum (:mod:`.sum_tables`), a database has the weight Π N_m(s) over its at
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from equivoc.queries.bounds.record import PersonBounds
 from equivoc.queries.posteriors.components import Component, Parts, parts
 from equivoc.queries.posteriors.exact_components import exact_sums
 from equivoc.queries.posteriors.gibbs import AGREED, sample
+from equivoc.queries.posteriors.moments import count_moments
 from equivoc.queries.posteriors.result import COUNTED, AtomPosteriors, Method
 from equivoc.queries.posteriors.sum_tables import SumTable, sum_tables
 
@@ -38,6 +39,19 @@ class _Found:
     error: NDArray[np.float64]
     promised: NDArray[np.bool_]
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What the caller gave."""
+
+    system: AnswerSystem
+    belief: NDArray[np.float64]
+    bounds: PersonBounds | None
+    methods: tuple[Method, ...]
+    work: float
+    seed: int
+    target: float
 
 
 def atom_posteriors(
@@ -60,22 +74,55 @@ def atom_posteriors(
     ImpossibleAnswersError if no database gives all answers.
     """
     belief = checked_prior(prior, len(system.grid.positions))
-    split = parts(system, belief, None if bounds is None else (bounds.sum_low, bounds.sum_high))
+    limits = None if bounds is None else (bounds.sum_low, bounds.sum_high)
+    split = parts(system, belief, limits)
+    counted, left_out = _count_moments(system, split, belief, work)
+    if left_out:
+        kept = tuple(known for known in system.moments if known.question not in left_out)
+        split = parts(replace(system, moments=kept), belief, limits)
     found = _Found(
         np.tile(belief, (len(system.atoms), 1)),
         ["prior"] * len(system.atoms),
         np.zeros(len(system.atoms)),
         np.ones(len(system.atoms), dtype=bool),
     )
+    if left_out:
+        found.notes.append(
+            "These figures leave out the MEDIAN or variance of "
+            + ("question " if len(left_out) == 1 else "questions ")
+            + ", ".join(str(number) for number in sorted(left_out))
+            + ": too many databases to count."
+        )
+    for atom, person in counted.items():
+        _store(found, split, atom, person, "counting")
+    problem = _Problem(system, belief, bounds, tuple(methods), work, seed, target)
     plain = [c for c in split.components if not c.moments]
     tables = component_tables(system, split, plain, belief)
     for component in plain:
         if progress is not None:
             progress(f"{len(component.atoms)} atoms")
-        _solve(component, split, tables, found, methods, work, seed, target)
+        _solve(component, split, tables, found, problem)
     return AtomPosteriors(
         found.probabilities, tuple(found.method), found.error, found.promised, tuple(found.notes)
     )
+
+
+def _count_moments(
+    system: AnswerSystem, split: Parts, belief: NDArray[np.float64], work: float
+) -> tuple[dict[int, NDArray[np.float64]], set[int]]:
+    """A person's distribution in atoms of components with moments; and the questions that are too large to count."""
+    counted: dict[int, NDArray[np.float64]] = {}
+    left_out: set[int] = set()
+    for component in split.components:
+        if component.moments:
+            people = count_moments(
+                system, component, split.domains, belief, most=min(work * _EXACT_SHARE, _MOST_STORED)
+            )
+            if people is None:
+                left_out |= {known.question for known in component.moments}
+            else:
+                counted |= dict(zip(component.atoms.tolist(), people, strict=True))
+    return counted, left_out
 
 
 def component_tables(
@@ -94,17 +141,10 @@ def component_tables(
 
 
 def _solve(
-    component: Component,
-    split: Parts,
-    tables: dict[int, SumTable],
-    found: _Found,
-    methods: Sequence[Method],
-    work: float,
-    seed: int,
-    target: float,
+    component: Component, split: Parts, tables: dict[int, SumTable], found: _Found, problem: _Problem
 ) -> None:
     if any(int(atom) not in tables for atom in component.atoms):
-        _by_bounds(component, split, found)
+        _by_bounds(component, split, found, problem)
         return
     own = tuple(tables[int(atom)] for atom in component.atoms)
     exact = exact_sums(component, own, methods=tuple(methods), most=min(work * _EXACT_SHARE, _MOST_STORED))
@@ -114,10 +154,10 @@ def _solve(
             _store(found, split, int(atom), person, exact.method)
         return
     sampled = None
-    if "Gibbs sampling" in methods:
-        sampled = sample(component, own, seed=seed, work=work, target=target)
+    if "Gibbs sampling" in problem.methods:
+        sampled = sample(component, own, seed=problem.seed, work=problem.work, target=problem.target)
     if sampled is None:
-        _by_bounds(component, split, found)
+        _by_bounds(component, split, found, problem)
         return
     for place, atom in enumerate(component.atoms):
         _store(found, split, int(atom), sampled.person[place], "Gibbs sampling")
@@ -136,14 +176,24 @@ def _store(found: _Found, split: Parts, atom: int, person: NDArray[np.float64], 
     found.method[atom] = method
 
 
-def _by_bounds(component: Component, split: Parts, found: _Found) -> None:
-    """The prior on what the atom's own bounds leave."""
-    for atom in component.atoms:
-        domain = split.domains[atom]
-        before = found.probabilities[atom, list(domain.columns)]
-        _store(found, split, int(atom), before / before.sum(), "bounds")
+def _by_bounds(component: Component, split: Parts, found: _Found, problem: _Problem) -> None:
+    """The prior on what bounds leave: those of the caller, and those of the atom's own sum."""
+    positions = problem.system.grid.positions
+    for place, atom in enumerate(component.atoms.tolist()):
+        domain, others = split.domains[atom], int(problem.system.atoms.sizes[atom]) - 1
+        steps = np.array(domain.positions)
+        left = (steps <= component.high[place]) & (steps >= component.low[place] - others * domain.steps)
+        if problem.bounds is not None:
+            values = positions[list(domain.columns)]
+            left &= (values >= problem.bounds.low[atom]) & (values <= problem.bounds.high[atom])
+        weight = np.where(left, problem.belief[list(domain.columns)], 0.0)
+        _store(found, split, atom, weight / weight.sum(), "bounds")
         found.error[atom] = np.nan
         found.promised[atom] = False
+    found.notes.append(
+        f"The answers over {len(component.atoms)} atoms were too many for the work limit: "
+        "the figures of these people use their bounds only."
+    )
 
 
 def checked_prior(prior: ArrayLike, count: int) -> NDArray[np.float64]:

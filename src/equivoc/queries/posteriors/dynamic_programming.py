@@ -284,13 +284,13 @@ def _advance(
     stay = [column for column, counter in enumerate(counters) if last[counter] > when]
     source, option = source[keep], option[keep]
     values, bits = values[keep][:, stay], bits[keep] & ~closing
-    target, example = _number_states(values, bits)
-    log = _sum_by(target, states.log[source] + options.log_weight[option], len(example))
+    target, example = number_states(values, bits)
+    log = sum_by(target, states.log[source] + options.log_weight[option], len(example))
     after = _States([counters[c] for c in stay], values[example], bits[example], log)
     return after, _Step(atom, source, option, target)
 
 
-def _number_states(
+def number_states(
     values: NDArray[np.int64], bits: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Equal states get equal numbers; and one example of each."""
@@ -312,7 +312,7 @@ def _number_states(
     return target.reshape(-1), example
 
 
-def _sum_by(group: NDArray[np.int64], log: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
+def sum_by(group: NDArray[np.int64], log: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
     """log Σ exp(log) per group, −inf for an empty one."""
     peak = np.full(groups, -np.inf)
     np.maximum.at(peak, group, log)
@@ -333,7 +333,7 @@ def _backward(network: Network, steps: tuple[_Step, ...], forward: list[NDArray[
         share = np.exp(forward[when][step.source] + log - log_total)
         spread = np.bincount(step.option, weights=share, minlength=len(weights))
         found[step.atom] = spread.astype(np.float64)
-        after = _sum_by(step.source, log, len(forward[when]))
+        after = sum_by(step.source, log, len(forward[when]))
         safe = np.where(after > -np.inf, after, 0.0)
         shares.append(np.exp(log - safe[step.source]))
     return Counted(

@@ -1,5 +1,6 @@
 """The largest contributor's interval and its measure: against the enumeration of all contributions."""
 
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -145,8 +146,8 @@ def test_intervals_without_limit_and_without_values_are_said() -> None:
 def test_survey_weights_widen_the_interval() -> None:
     frame = pd.DataFrame({"g": list("aa"), "pay": [10, 4], "w": [2.0, 3.0]})
     people = Microdata(frame, confidential="pay", keys=["g"], weights="w")
-    table = table_of([[10.0, 4.0]], people)
     weighted = np.full(2, 32.0)  # 2 · 10 + 3 · 4
+    table = replace(table_of([[10.0, 4.0]], people), values=weighted)
     found = largest_contributor(table, weighted, weighted)
     assert (found.low[1], found.high[1]) == (4.0, 12.0)
 
@@ -159,8 +160,6 @@ def test_survey_weights_widen_the_interval() -> None:
     ],
 )
 def test_tables_without_contributions_are_refused(change: dict[str, object], words: str) -> None:
-    from dataclasses import replace
-
     table = replace(table_of([[1.0, 2.0]]), **change)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=words):
         largest_contributor(table, table.values, table.values)
@@ -172,3 +171,9 @@ def test_impossible_bounds_name_the_cell() -> None:
         largest_contributor(table, np.array([np.nan, 0.0]), np.array([np.nan, 4.0]))
     with pytest.raises(InputError, match="one number for each"):
         largest_contributor(table, [1.0], [2.0])
+
+
+def test_an_outsider_needs_no_contributions_of_the_table() -> None:
+    table = replace(table_of([[5.0, 3.0]]), top=np.zeros((2, 0)), people=np.array([-1, 2]))
+    found = largest_contributor(table, table.values, table.values, insider=False)
+    assert (found.low.tolist(), found.high.tolist()) == ([0.0, 4.0], [8.0, 8.0])

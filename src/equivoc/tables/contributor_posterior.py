@@ -69,7 +69,8 @@ def largest_contributor(
     """The interval of the largest contribution x_1 of each cell, whose total lies between ``low`` and ``high``.
 
     ``low`` and ``high`` have an entry for each cell of the table (NaN: no bounds, no answer). She knows how many
-    contributors, n, the cell has. With contributions of 0 or more,
+    contributors, n, the cell has (if the table does not say, an outsider has no lower bound and an insider no answer).
+    With contributions of 0 or more,
 
     - an outsider: low/n ≤ x_1 ≤ high;
     - the second largest (``insider``), who knows x_2 and that she is the second largest:
@@ -99,7 +100,7 @@ def largest_contributor(
         raise InputError(
             "the table counts people, so nobody contributes a value; give value=… to tabulate to sum an attribute."
         )
-    if table.top.shape[1] < 2:
+    if insider and table.top.shape[1] < 2:
         raise InputError(
             "the table has no second largest contributions (table.top); tabulate it from the people."
         )
@@ -107,7 +108,7 @@ def largest_contributor(
     values = _possible_values(table)
     lows, highs = _unweighted(table, lows, highs)
     alone = people == 1
-    second = np.where(people > 1, table.top[:, 1], 0.0)
+    second = np.where(people > 1, table.top[:, 1], 0.0) if insider else np.zeros(len(table))
     if _has_negatives(table):
         least, most = _signed(lows, highs, people, second, insider=insider)
         if values is not None:
@@ -115,9 +116,9 @@ def largest_contributor(
     elif insider:
         least, most = np.maximum(second, lows - (people - 1) * second), highs - second
     else:
-        least, most = np.maximum(lows, 0.0) / np.maximum(people, 1), highs
+        least, most = np.where(people > 0, np.maximum(lows, 0.0) / np.maximum(people, 1), 0.0), highs
     least, most = np.where(alone, lows, least), np.where(alone, highs, most)
-    asked = (people > 0) & ~np.isnan(lows) & ~np.isnan(highs)
+    asked = (people > 0 if insider else people != 0) & ~np.isnan(lows) & ~np.isnan(highs)
     least, most = (np.where(asked, each, np.nan) for each in (least, most))
     _check_possible(table, least, most)
     # Float sums may leave the greatest value just below the least.
@@ -154,13 +155,16 @@ def _possible_values(table: CellTable) -> Floats | None:
     if attribute is None or not attribute.numeric:
         return None
     values = np.asarray(attribute.values, dtype=np.float64)
-    return values if np.isin(table.top[table.people > 0, 0], values).all() else None
+    known = table.top[table.people > 0, :1]
+    return values if np.isin(known, values).all() else None
 
 
 def _unweighted(table: CellTable, lows: Floats, highs: Floats) -> tuple[Floats, Floats]:
     """Bounds of the unweighted total, from the smallest survey weight."""
     weights = None if table.source is None else table.source.weights
-    if weights is None:
+    if weights is None or np.array_equal(
+        table.values, table.contributions
+    ):  # no weights, or they were not used
         return lows, highs
     smallest = float(np.min(weights))
     none = np.full(len(lows), -np.inf if _has_negatives(table) else 0.0)

@@ -69,6 +69,27 @@ def attained_range(
     return low, high
 
 
+def interior_solution(system: SumSystem) -> NDArray[np.float64]:
+    """A solution by the interior-point method, away from bounds where possible; raises if there is none."""
+    solver = _solver(system)
+    for option, value in {"solver": "ipm", "run_crossover": "off", "presolve": "on"}.items():
+        solver.setOptionValue(option, value)
+    return _solve(solver)
+
+
+def bound_of_one(system: SumSystem, column: int, *, sign: float) -> float:
+    """A lower bound (``sign`` 1) or upper bound (−1) of one unknown, from one program."""
+    solver = _solver(system)
+    # One program, from no basis: the solver's own defaults are the fastest.
+    for option, value in {"presolve": "choose", "simplex_strategy": 1}.items():
+        solver.setOptionValue(option, value)
+    solver.changeColCost(column, sign)
+    _solve(solver)
+    cost = np.zeros(len(system.low))
+    cost[column] = sign
+    return sign * _dual_bound(solver, system, cost)
+
+
 def _apart(sign: float, proven: Any, attained: Any, goal: Any) -> Any:
     """Whether the attained value is on the open side of both the proven bound and the goal."""
     return (sign * (attained - proven) > _ATTAINED) & (sign * (attained - goal) > _ATTAINED)

@@ -43,6 +43,10 @@ class Part:
             rounding=1e-9,
         )
 
+    def narrowed(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> Part:
+        """The part with narrower ranges of its atoms' sums."""
+        return replace(self, ranges=AtomRanges(self.ranges.floor, self.ranges.cap, low, high))
+
 
 class AttainedSums:
     """The least and greatest sum of each atom of a part among the whole-number solutions noted so far."""

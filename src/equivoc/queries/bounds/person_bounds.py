@@ -34,7 +34,8 @@ class SolvedPart:
     low: NDArray[np.int64]
     """Bounds of the atoms' sums."""
     high: NDArray[np.int64]
-    method: Method
+    method: Sequence[Method]
+    """For each atom."""
     attained: AttainedSums
     exact: bool
     """Whether the method guarantees that the bounds of every person are attained."""
@@ -67,8 +68,8 @@ def person_bounds(system: AnswerSystem, *, orders: Sequence[NDArray[np.int64]] =
     for piece in solved:
         inside = piece.part.atoms
         exact[inside] = piece.exact | piece.attained.open_ends(low[inside], high[inside])
-        for atom in inside:
-            method[atom] = piece.method
+        for atom, found_by in zip(inside, piece.method, strict=True):
+            method[atom] = found_by
         for place in _worth_counting(system, piece.part, ~exact[inside] & (low[inside] < high[inside])):
             ends = person_range(piece.part, system.grid.positions, int(place))
             if ends is not None:
@@ -119,22 +120,25 @@ def _propagated(system: AnswerSystem, ranges: AtomRanges) -> tuple[AtomRanges, b
 
 def _solve_part(part: Part, *, settled: bool, ranks: Sequence[NDArray[np.int64]]) -> SolvedPart:
     attained = AttainedSums(part)
+    propagation: list[Method] = ["propagation"] * len(part.atoms)
+    paths: list[Method] = ["shortest paths"] * len(part.atoms)
     low, high = part.ranges.low, part.ranges.high
     if part.matrix.shape[0] == 0:
         # Two people of an atom without a known sum can be at its floor and at its cap, whatever the others do.
         able = all(np.any(part.sizes[extreme.atoms] > 1) for extreme in part.extremes)
-        return SolvedPart(part, low, high, "propagation", attained, exact=able)
+        return SolvedPart(part, low, high, propagation, attained, exact=able)
     if part.whole and not part.extremes and is_forest(part.sum_system()):
         tightened, ended = tighten(part.sum_system())
         if settled or ended:
             least, greatest = (low + side.astype(np.int64) for side in (tightened.low, tightened.high))
-            return SolvedPart(part, least, greatest, "propagation", attained, exact=True)
+            return SolvedPart(part, least, greatest, propagation, attained, exact=True)
     runs = range_order(part.matrix, ranks)
     if runs is not None:
         least, greatest = path_bounds(part, *runs, attained=attained)
-        return SolvedPart(part, least, greatest, "shortest paths", attained, exact=False)
-    least, greatest = program_bounds(part, attained=attained)
-    return SolvedPart(part, least, greatest, "linear programs", attained, exact=False)
+        return SolvedPart(part, least, greatest, paths, attained, exact=False)
+    least, greatest, by_programs = program_bounds(part, attained=attained)
+    methods: list[Method] = ["linear programs" if solved else "propagation" for solved in by_programs]
+    return SolvedPart(part, least, greatest, methods, attained, exact=False)
 
 
 def _worth_counting(system: AnswerSystem, part: Part, uncertain: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -5,32 +5,114 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.queries.bounds.differences import difference_bounds
 from equivoc.queries.bounds.parts import AttainedSums, Part
-from equivoc.queries.simplex import attained_range
+from equivoc.queries.bounds.projections import OpenEnds, open_ends
+from equivoc.queries.simplex import attained_range, bound_of_one
+from equivoc.queries.sum_systems import SumSystem
 
-# The proven bounds are exact up to rounding of doubles; sums stay below 2^50 steps.
+# Known sums × atoms: up to here, every program has all rows and starts from the last solution; below a second.
+_MOST_FOR_ALL_ROWS = 30_000
+# Above this, the projections' matrices take more than 400 MB, and propagation alone must do.
+_MOST_FOR_PROJECTIONS = 40_000_000
+# Large parts: programs over the known sums nearest to an atom, and how many of them.
+_NEAREST_ROWS = (40, 120)
+_MOST_PROGRAMS = 100
+# In steps: bounds hold up to the rounding of doubles, with sums below 2^50.
 _ROUNDING = 1e-6
 
 
-def program_bounds(part: Part, *, attained: AttainedSums) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Outer bounds of each atom's sum, in whole steps; every whole-number solution met is noted in ``attained``.
+def goals(part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The atom sums at which one person's lower bound, and her upper bound, is open.
 
-    A person is open at her lower end as soon as some solution gives her atom ``s ≤ floor + (m−1)·cap``: the rest of the
-    atom can then take up what she leaves. Programs are solved only for the others.
+    If some solution gives her atom ``s ≤ floor + (m−1)·cap``, the other m − 1 people can take up all that she leaves
+    when she has the least value; likewise upwards.
     """
-    low, floor, cap = part.ranges.low, part.ranges.floor, part.ranges.cap
+    low, high, floor, cap = part.ranges.low, part.ranges.high, part.ranges.floor, part.ranges.cap
     others = part.sizes - 1
-    scale = 2.0 ** np.ceil(np.log2(max(1, int(np.max(cap - floor)))))
-    enough = (
-        (np.maximum(floor + others * cap, low) - low) / scale,
-        (np.minimum(cap + others * floor, part.ranges.high) - low) / scale,
-    )
+    return np.maximum(floor + others * cap, low), np.minimum(cap + others * floor, high)
+
+
+def program_bounds(
+    part: Part, *, attained: AttainedSums
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Outer bounds of each atom's sum in whole steps, and for which atoms a person's bounds are those of the programs.
+
+    Every whole-number solution met is noted in ``attained``. In large parts, programs are solved only for atoms that
+    projections do not show to be open, with the nearest rows, and not for more than a fixed number.
+    """
+    rows, atoms = part.matrix.shape
+    if rows * atoms <= _MOST_FOR_ALL_ROWS:
+        low, high = _with_all_rows(part, attained)
+        return low, high, np.ones(atoms, dtype=bool)
+    low, high = difference_bounds(part.matrix, part.totals, part.ranges.low, part.ranges.high)
+    part = part.narrowed(low, high)
+    if rows * atoms > _MOST_FOR_PROJECTIONS:
+        return low, high, np.zeros(atoms, dtype=bool)
+    ends = open_ends(part, *goals(part))
+    return _with_nearest_rows(part, ends)
+
+
+def _with_all_rows(part: Part, attained: AttainedSums) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    low, high = part.ranges.low, part.ranges.high
+    scale = _scale(part)
+    goal_low, goal_high = goals(part)
     least, greatest = attained_range(
         part.sum_system(scale=scale),
-        enough=enough,
+        enough=((goal_low - low) / scale, (goal_high - low) / scale),
         notice=lambda solution: attained.note(low + scale * solution),
     )
-    slack = _ROUNDING * np.maximum(1.0, 1e-6 * (part.ranges.high - low))
-    lowest = low + np.ceil(scale * least - slack).astype(np.int64)
-    highest = low + np.floor(scale * greatest + slack).astype(np.int64)
-    return np.maximum(lowest, low), np.minimum(highest, part.ranges.high)
+    lowest = low + np.ceil(scale * least - _ROUNDING).astype(np.int64)
+    highest = low + np.floor(scale * greatest + _ROUNDING).astype(np.int64)
+    return np.maximum(lowest, low), np.minimum(highest, high)
+
+
+def _with_nearest_rows(
+    part: Part, ends: OpenEnds
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """One program for each end that is not shown to be open, the farthest from open first."""
+    low, high = part.ranges.low.copy(), part.ranges.high.copy()
+    settled = (ends.low == 0) & (ends.high == 0)
+    queue = [(ends.low[atom], 1.0, atom) for atom in np.flatnonzero(ends.low > 0)]
+    queue += [(ends.high[atom], -1.0, atom) for atom in np.flatnonzero(ends.high > 0)]
+    queue.sort(key=lambda end: (-end[0], end[2]))
+    spread = np.sqrt(ends.projector.matrix @ ends.projector.weights)
+    column = ends.projector.transposed
+    for _, sign, atom in queue[:_MOST_PROGRAMS]:
+        inside = column.indices[column.indptr[atom] : column.indptr[atom + 1]]
+        pull = ends.projector.root @ ends.projector.root[inside].sum(axis=0)
+        nearest = np.argsort(-np.abs(pull) * spread, kind="stable")
+        bounds = low if sign > 0 else high
+        for count in _NEAREST_ROWS:
+            before = bounds[atom]
+            bounds[atom] = _nearest_bound(part, nearest[:count], int(atom), sign=sign, start=int(before))
+            if bounds[atom] == before:
+                break
+    unsolved = {int(atom) for _, _, atom in queue[_MOST_PROGRAMS:]}
+    settled[[atom for atom in range(len(settled)) if atom not in unsolved]] = True
+    return low, high, settled
+
+
+def _nearest_bound(part: Part, rows: NDArray[np.int64], atom: int, *, sign: float, start: int) -> int:
+    """A bound of the atom's sum from some of the rows; no worse than ``start``."""
+    chosen = part.matrix[np.sort(rows)]
+    columns = np.union1d(chosen.indices, [atom])
+    low, high, scale = part.ranges.low[columns], part.ranges.high[columns], _scale(part)
+    table = chosen[:, columns]
+    system = SumSystem(
+        table.astype(np.float64),
+        (part.totals[np.sort(rows)] - table @ low) / scale,
+        np.zeros(len(columns)),
+        (high - low) / scale,
+        rounding=1e-9,
+    )
+    place = int(np.searchsorted(columns, atom))
+    found = low[place] + scale * bound_of_one(system, place, sign=sign)
+    if sign > 0:
+        return max(start, int(np.ceil(found - _ROUNDING)))
+    return min(start, int(np.floor(found + _ROUNDING)))
+
+
+def _scale(part: Part) -> float:
+    """A power of two, which scales without rounding, near the range of one person."""
+    return float(2.0 ** np.ceil(np.log2(max(1, int(np.max(part.ranges.cap - part.ranges.floor))))))

@@ -238,6 +238,15 @@ def test_the_order_of_the_people_changes_nothing() -> None:
         assert np.array_equal(tables[one].values, tables[other].values)
 
 
+def test_decimals_add_up_without_rounding_errors() -> None:
+    frame = pd.DataFrame({"k": ["a", "a", "b"], "h": [1, 1, 2], "pay": [0.1, 0.2, 0.7]})
+    people = eq.Microdata(frame, confidential="pay", keys=["k", "h"])
+    table = eq.tabulate(people, by=["k"], value="pay", contributors="h")
+    assert table.values.tolist() == [1.0, 0.3, 0.7]
+    assert table.top[:, 0].tolist() == [0.7, 0.3, 0.7]
+    assert table.contributions.tolist() == [1.0, 0.3, 0.7]
+
+
 def test_totals_of_many_nodes_are_summed_once() -> None:
     dimension, _ = dimension_of("k", list(range(1000)))
     assert summed_up(np.ones(5000), np.arange(5000) % 1000 + 1, [dimension])[0] == 5000

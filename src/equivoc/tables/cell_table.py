@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -53,6 +54,41 @@ class CellTable:
     def by(self) -> tuple[str, ...]:
         """The keys' names."""
         return tuple(dimension.name for dimension in self.dimensions)
+
+    @classmethod
+    def read(
+        cls,
+        source: Any,
+        *,
+        by: Sequence[str],
+        value: str = "value",
+        hierarchies: Any = None,
+        margins: Sequence[str] = ("", "Total", "*"),
+        symbols: Sequence[str] = ("", "x", "*", "..", "c"),
+        counts: bool = False,
+    ) -> CellTable:
+        """A table from elsewhere, possibly with suppressed cells: a CSV or Parquet file, or a frame, with a row for
+        each cell, margins included.
+
+        One of ``margins`` in a column of ``by`` stands for all categories, one of ``symbols`` in the column ``value``
+        for a suppressed cell. ``counts``: the values are numbers of people. ``hierarchies`` say which labels are
+        subtotals. Columns named people, largest and second are the contributors of a cell and their two largest
+        contributions; the rules then take the value for the sum of all contributions, so nobody may have contributed
+        less than 0, and the table may not be weighted. A margin that is nowhere in the file is computed where all its
+        parts are published.
+        """
+        from equivoc.tables.from_file import read_cells
+
+        found: CellTable = read_cells(
+            source,
+            by=by,
+            value=value,
+            hierarchies=hierarchies,
+            margins=margins,
+            symbols=symbols,
+            counts=counts,
+        )
+        return found
 
     @property
     def frame(self) -> Any:

@@ -71,15 +71,20 @@ class Entries:
 
 
 def rolled_up(
-    leaves: NDArray[Any], dimensions: Sequence[Dimension], merged: Callable[[NDArray[Any]], NDArray[Any]]
+    leaves: NDArray[Any],
+    dimensions: Sequence[Dimension],
+    merged: Callable[[NDArray[Any]], NDArray[Any]],
+    *,
+    only: Sequence[Integers] | None = None,
 ) -> NDArray[Any]:
     """Fill the subtotals and margins of an array over all nodes (further axes may follow) in which the cells without
-    parts are filled. ``merged`` makes a total from its parts, along the first axis.
+    parts are filled. ``merged`` makes a total from its parts, along the first axis. ``only``: the nodes of each
+    dimension that are to be filled, if the others are.
     """
     for axis, dimension in enumerate(dimensions):
         nodes = np.moveaxis(leaves, axis, 0)
         # Children have larger numbers than their parent, so they are complete before it.
-        for node in range(len(dimension) - 1, -1, -1):
+        for node in sorted(range(len(dimension)) if only is None else only[axis].tolist(), reverse=True):
             children = dimension.children[node]
             if len(children):
                 nodes[node] = merged(nodes[children])

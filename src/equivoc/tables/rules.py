@@ -168,7 +168,7 @@ class Threshold:
 
     def unsafe(self, table: CellTable) -> Booleans:
         """True for every cell that is unsafe by the rule."""
-        if (table.people < 0).any():
+        if (table.people[~np.isnan(table.values)] < 0).any():
             raise InputError(
                 "the table does not say how many contributors its cells have, so the threshold rule cannot judge them: "
                 "add a column people."
@@ -233,7 +233,7 @@ def _largest(table: CellTable, n: int, rule: str) -> Floats:
             f"the table does not say what its largest contributions are, so {rule} cannot judge its cells: add the "
             "columns people, largest and second."
         )
-    if kept < n and bool((table.people > kept).any()):
+    if kept < n and bool(((table.people > kept) | (table.people < 0)).any()):
         raise InputError(
             f"{rule} needs the {n} largest contributions of each cell, and the table keeps {kept}: tabulate with "
             f"largest={n}."

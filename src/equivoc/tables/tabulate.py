@@ -16,6 +16,7 @@ from equivoc.data.hierarchies import Hierarchies
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
+from equivoc.queries.decimals import decimal_places
 from equivoc.tables.category_trees import dimension_of
 from equivoc.tables.cell_table import OWN_COLUMNS, CellTable
 from equivoc.tables.contributions import Contributions, Entries, of_holdings, of_people, summed_up
@@ -66,7 +67,7 @@ def tabulate(
     check_people("people", people)
     names = _checked_by(people, by)
     keep = max(2, checked_whole_number("largest", largest, at_least=1))
-    trees = _trees(hierarchies, names)
+    trees = trees_of(hierarchies, names)
     levels_and_codes = [_column(people, name) for name in names]
     _check_size([len(levels) for levels, _ in levels_and_codes], names)
     found = [
@@ -84,12 +85,16 @@ def tabulate(
     for (_, nodes), (_, codes), size in zip(found, levels_and_codes, shape, strict=True):
         cells = cells * size + nodes[codes]
     amounts = np.ones(len(people)) if value is None else _amounts(people, value)
+    # In units of the last decimal place, sums are exact: no total differs from its parts by a rounding error.
+    places = decimal_places(np.unique(amounts), headroom=float(len(people)))
+    factor = 1.0 if places is None else 10.0**places
+    amounts = amounts if places is None else np.rint(amounts * factor)
     weights = people.weights if weighted else None
     agreed = np.zeros(len(people), bool) if waiver is None else _agreed(people, waiver)
     taken = slice(None) if weights is None else weights > 0
     entries = Entries(cells, amounts, agreed).of(taken)
     with np.errstate(over="ignore", invalid="ignore"):
-        totals = summed_up(amounts if weights is None else weights * amounts, cells, dimensions)
+        totals = summed_up(amounts if weights is None else weights * amounts, cells, dimensions) / factor
         told: Contributions = (
             of_people(entries, dimensions, keep=keep)
             if contributors is None
@@ -102,25 +107,32 @@ def tabulate(
         value,
         totals,
         told.people,
-        told.top,
-        told.contributions,
+        told.top / factor,
+        told.contributions / factor,
         told.waived,
         source=people,
-        unwaived=None if waiver is None else told.unwaived,
+        unwaived=None if waiver is None else told.unwaived / factor,
     )
 
 
 def _checked_by(people: Microdata, by: Sequence[str]) -> tuple[str, ...]:
+    names = checked_columns(by)
+    for name in names:
+        if name not in people.keys and name not in people.attributes:
+            raise InputError(
+                f"{name!r} in by is not a key{did_you_mean(name, [*people.keys, *people.attributes])}"
+            )
+    return names
+
+
+def checked_columns(by: Sequence[str]) -> tuple[str, ...]:
+    """The columns that a table is by; InputError unless they are one to four different names."""
     if isinstance(by, str) or not isinstance(by, Sequence):
         raise InputError(f"by is {by!r}; give a list of one to {MOST_KEYS} columns.")
     names = tuple(by)
     if not 1 <= len(names) <= MOST_KEYS:
         raise InputError(f"by has {len(names)} columns; give one to {MOST_KEYS}.")
     for name in names:
-        if name not in people.keys and name not in people.attributes:
-            raise InputError(
-                f"{name!r} in by is not a key{did_you_mean(name, [*people.keys, *people.attributes])}"
-            )
         if names.count(name) > 1:
             raise InputError(f"by has the column {name!r} twice: name it once.")
         if name in OWN_COLUMNS:
@@ -130,8 +142,8 @@ def _checked_by(people: Microdata, by: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _trees(hierarchies: Any, names: Sequence[str]) -> dict[str, Hierarchy | Intervals]:
-    """The hierarchy of each key that has one."""
+def trees_of(hierarchies: Any, names: Sequence[str]) -> dict[str, Hierarchy | Intervals]:
+    """The hierarchy of each key that has one; InputError if one is for another column."""
     if hierarchies is None:
         return {}
     given = Hierarchies.of(hierarchies)

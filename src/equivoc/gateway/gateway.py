@@ -166,7 +166,11 @@ class Gateway:
 
 
 def _check_limits(people: Microdata, policy: Policy) -> None:
-    """InputError for limits that no answer about these people can meet."""
+    """InputError for limits that no answer about these people can meet, before anything is stored."""
+    from equivoc.gateway.class_edges import key_classes
+    from equivoc.queries.answers.constraints import answer_grid
+    from equivoc.queries.statements.schema import schema_of
+
     if not people.attribute.numeric:
         raise InputError(f"{people.confidential} is not a number; a gateway answers sums of numbers.")
     if 2 * policy.least_people > len(people):
@@ -174,6 +178,8 @@ def _check_limits(people: Microdata, policy: Policy) -> None:
             f"least_people is {policy.least_people}, but there are only {counted(len(people), 'person')}: no query "
             "set and its complement are both so large."
         )
+    key_classes(people, schema_of(people), policy.edges)
+    answer_grid(people.values, people=len(people))
     most = math.log2(len(people.values))
     if policy.least_h0 >= most > 0 or len(people.values) == 1:
         raise InputError(

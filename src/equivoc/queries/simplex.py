@@ -71,10 +71,17 @@ def attained_range(
 
 def interior_solution(system: SumSystem) -> NDArray[np.float64]:
     """A solution by the interior-point method, away from bounds where possible; raises if there is none."""
+    from highspy import HighsModelStatus
+
     solver = _solver(system)
     for option, value in {"solver": "ipm", "run_crossover": "off", "presolve": "on"}.items():
         solver.setOptionValue(option, value)
-    return _solve(solver)
+    solver.run()
+    if solver.getModelStatus() != HighsModelStatus.kOptimal:
+        # The method does not always recognise a system without solutions; the simplex method does.
+        solver.setOptionValue("solver", "simplex")
+        return _solve(solver)
+    return np.array(solver.getSolution().col_value)
 
 
 def bound_of_one(system: SumSystem, column: int, *, sign: float) -> float:

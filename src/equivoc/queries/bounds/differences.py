@@ -30,10 +30,7 @@ def difference_bounds(
     """
     inside = matrix.toarray().astype(bool)
     for _ in range(_MOST_ROUNDS):
-        most, least = _common_sums(matrix, high), _common_sums(matrix, low)
-        # spare[A, B] = known difference − most of A∖B + least of B∖A: at most 0, and what each unknown can still give.
-        spare = (totals - np.diag(most))[:, None] - (totals - np.diag(least))[None, :] + most - least
-        np.fill_diagonal(spare, np.iinfo(np.int64).min // 2)
+        spare = spare_of_pairs(matrix, totals, low, high)
         if np.any(spare > 0):
             raise contradiction()
         first, second = np.nonzero(spare > -np.max(high - low, initial=0))
@@ -50,6 +47,20 @@ def difference_bounds(
             break
         low, high = new_low, new_high
     return low, high
+
+
+def spare_of_pairs(
+    matrix: Any, totals: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """For rows A and B: their known difference, less the most of A∖B, plus the least of B∖A.
+
+    Above 0, the two rows contradict each other. If it is 0 or less for (A, B) and (B, A), and each row alone is
+    possible, some whole numbers within the bounds fit both.
+    """
+    most, least = _common_sums(matrix, high), _common_sums(matrix, low)
+    spare = (totals - np.diag(most))[:, None] - (totals - np.diag(least))[None, :] + most - least
+    np.fill_diagonal(spare, np.iinfo(np.int64).min // 2)
+    return np.asarray(spare)
 
 
 def _common_sums(matrix: Any, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

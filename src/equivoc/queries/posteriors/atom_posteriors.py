@@ -137,7 +137,7 @@ def component_tables(
     }
     with np.errstate(divide="ignore"):
         made = sum_tables(dict.fromkeys(wanted.values()), np.log(belief))
-    return {atom: made[kind] for atom, kind in wanted.items()}
+    return {atom: made[kind] for atom, kind in wanted.items() if kind in made}
 
 
 def _solve(
@@ -147,7 +147,8 @@ def _solve(
         _by_bounds(component, split, found, problem)
         return
     own = tuple(tables[int(atom)] for atom in component.atoms)
-    exact = exact_sums(component, own, methods=tuple(methods), most=min(work * _EXACT_SHARE, _MOST_STORED))
+    most = min(problem.work * _EXACT_SHARE, _MOST_STORED)
+    exact = exact_sums(component, own, methods=problem.methods, most=most)
     if exact is not None:
         for place, atom in enumerate(component.atoms):
             person = own[place].person(exact.marginals[place][None], first=int(component.low[place]))[0]

@@ -125,8 +125,10 @@ def _people(
     made.setdefault((table.domain, table.people), table.log_weight)
     missing = {half for half in _halves(table.people) if (table.domain, half) not in made}
     if missing:
-        for people, logs in log_weights(table.domain, missing, table.log_prior).items():
-            made[table.domain, people] = logs
+        smaller = log_weights(table.domain, missing, table.log_prior)
+        if smaller is None:
+            raise _too_large()
+        made |= {(table.domain, people): logs for people, logs in smaller.items()}
     result = np.empty((len(sums), table.people), dtype=np.int64)
     waiting = [(0, table.people, sums, states)]
     while waiting:

@@ -15,33 +15,25 @@ from numpy.typing import NDArray
 _WIDTH = 2.5
 # exp(-_TAIL) bounds the tilted probability outside the window of the transform.
 _TAIL = 42.0
-# Relative to the largest probability of a stretch, what is below this is rounding error and counts as impossible.
-_NOISE = 1e-12
+# Relative to the largest probability of a stretch, smaller ones have lost too many digits.
+_LEAST_SHARE = 1e-5
 
 
 def large_log_sums(
     positions: NDArray[np.int64], weights: NDArray[np.float64], people: int
-) -> NDArray[np.float64]:
-    """Logarithm of ``N_m(s)`` for s = 0, 1, …, m · (greatest position), −inf where impossible.
+) -> NDArray[np.float64] | None:
+    """Logarithm of ``N_m(s)`` for s = 0, 1, …, m · (greatest position); None if a weight has lost too many digits.
+
+    That happens if positions between 0 and the greatest are missing or very unlikely: not every sum is possible then.
 
     >>> np.exp(large_log_sums(np.array([0, 1]), np.array([0.5, 0.5]), 4)).round(6).tolist()
     [0.0625, 0.25, 0.375, 0.25, 0.0625]
     """
-    used = weights > 0
-    positions, weights = positions[used], weights[used]
-    result = np.full(people * int(positions[-1]) + 1, -np.inf)
-    least = int(positions[0])
-    divisor = max(int(np.gcd.reduce(positions - least)), 1)
-    reduced = (positions - least) // divisor
-    sums = np.arange(people * int(reduced[-1]) + 1)
-    result[people * least + divisor * sums] = _stretches(reduced, np.log(weights), people)
-    return result
-
-
-def _stretches(
-    positions: NDArray[np.int64], log_weights: NDArray[np.float64], people: int
-) -> NDArray[np.float64]:
-    """The same for positions that begin at 0 and have no common divisor."""
+    if people == 0:
+        return np.zeros(1)
+    if (weights <= 0).any() or len(positions) != int(positions[-1]) + 1:
+        return None
+    log_weights = np.log(weights)
     greatest = int(positions[-1])
     result = np.full(people * greatest + 1, -np.inf)
     result[0] = people * log_weights[0]
@@ -54,7 +46,10 @@ def _stretches(
             tilt, spread = _tilt(positions, log_weights, centre / people)
         stop = min(int(centre + _WIDTH * spread * people**0.5) + 1, people * greatest)
         stop = max(stop, start + 1)
-        result[start:stop] = _tilted(positions, log_weights, people, tilt, start, stop)
+        stretch = _tilted(positions, log_weights, people, tilt, start, stop)
+        if stretch is None:
+            return None
+        result[start:stop] = stretch
         start = stop
     return result
 
@@ -96,7 +91,7 @@ def _tilted(
     tilt: float,
     start: int,
     stop: int,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64] | None:
     """log N_m(s) for start ≤ s < stop, near the mean of the tilted distribution."""
     from scipy.fft import irfft, next_fast_len, rfft
 
@@ -119,6 +114,6 @@ def _tilted(
     share = irfft(rfft(wrapped) ** people, length)
     sums = np.arange(start, stop)
     inside = share[sums % length]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log = np.log(inside) + people * cumulant - tilt * sums
-    return np.asarray(np.where(inside > _NOISE * share.max(), log, -np.inf), dtype=np.float64)
+    if inside.min() < _LEAST_SHARE * share.max():
+        return None
+    return np.asarray(np.log(inside) + people * cumulant - tilt * sums, dtype=np.float64)

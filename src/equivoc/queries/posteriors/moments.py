@@ -1,7 +1,8 @@
 """Components with a MEDIAN or a variance: all databases counted, with the counters that these answers need.
 
-Variance: m · Σ x² − (Σ x)² is known, so the sums of x and of x² are counted. Median of 2k + 1 people: at most k are below
-it and at most k above. Median of 2k people: the two middle values u ≤ v have a known sum; each pair is counted apart.
+Variance: m · Σ x² − (Σ x)² is known, so the sums of x and of x² are counted. Median of 2k + 1 people: at most k are
+below it and at most k above. Median of 2k people: the two middle values u ≤ v have a known sum; each pair is counted
+apart.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def count_moments(
     *,
     most: float,
 ) -> list[NDArray[np.float64]] | None:
-    """A person's distribution on the domain of each atom of the component; None if it takes more than ``most`` steps."""
+    """A person's distribution in each atom of the component; None if it takes more than ``most`` steps."""
     cases = [_moment_cases(system, known) for known in component.moments]
     if np.prod([float(len(case)) for case in cases]) > _MOST_CASES:
         return None

@@ -17,8 +17,9 @@ from equivoc.queries.posteriors.large_sums import large_log_sums
 from equivoc.queries.sum_distributions import log_convolve
 
 CAP, FLOOR = 1, 2
-# Multiplications beyond which all sums up to m people are not convolved one by one.
-_MOST_MULTIPLICATIONS = 1.5e9
+# Multiplications beyond which Fourier transforms are used if they are accurate; and beyond which nothing else is.
+_FEW_MULTIPLICATIONS = 1.5e9
+_MOST_MULTIPLICATIONS = 2e10
 _ENTRIES_AT_A_TIME = 2**22
 
 
@@ -99,6 +100,8 @@ def sum_tables(
 ) -> dict[tuple[AtomDomain, int], SumTable]:
     """The tables of atoms with these domains and numbers of people; each domain is convolved once.
 
+    Those that would take too long are left out.
+
     >>> domain = AtomDomain((0, 1), floor=0, columns=(0, 1), flags=0)
     >>> table = sum_tables([(domain, 2)], np.log([0.5, 0.5]))[domain, 2]
     >>> np.exp(table.log_weight).tolist()
@@ -111,6 +114,8 @@ def sum_tables(
     for domain, numbers in sizes.items():
         prior = log_prior[list(domain.columns)]
         logs = log_weights(domain, numbers | {people - 1 for people in numbers}, prior)
+        if logs is None:
+            continue
         for people in numbers:
             found[domain, people] = SumTable(domain, people, prior, logs[people], logs[people - 1])
     return found
@@ -124,10 +129,14 @@ def table_work(domain: AtomDomain, people: int) -> float:
 
 def log_weights(
     domain: AtomDomain, numbers: set[int], log_prior: NDArray[np.float64]
-) -> dict[int, NDArray[np.float64]]:
-    """States × sums for each of these numbers of people."""
+) -> dict[int, NDArray[np.float64]] | None:
+    """States × sums for each of these numbers of people; None if it would take too long to compute them exactly."""
     most = max(numbers)
-    if table_work(domain, most) <= _MOST_MULTIPLICATIONS:
+    no_gaps = len(domain.positions) == domain.steps + 1
+    transform = no_gaps and not domain.flags and table_work(domain, most) > _FEW_MULTIPLICATIONS
+    if not transform:
+        if table_work(domain, most) > _MOST_MULTIPLICATIONS:
+            return None
         found = {}
         logs = _nobody(domain)
         for people in range(most + 1):
@@ -136,7 +145,13 @@ def log_weights(
             if people < most:
                 logs = _one_more(logs, domain, log_prior)
         return found
-    return {people: _many(domain, people, log_prior) for people in numbers}
+    found = {}
+    for people in numbers:
+        sums = large_log_sums(np.array(domain.positions), np.exp(log_prior), people)
+        if sums is None:
+            return None
+        found[people] = sums[None, :]
+    return found
 
 
 def _nobody(domain: AtomDomain) -> NDArray[np.float64]:
@@ -161,37 +176,3 @@ def _one_more(
                 added = log_convolve(logs[before], grid, np.exp(log_prior[fits]))
                 result[after, : len(added)] = np.logaddexp(result[after, : len(added)], added)
     return result
-
-
-def _many(domain: AtomDomain, people: int, log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same by Fourier transforms; flags by inclusion and exclusion of the ends."""
-    if people == 0:
-        return _nobody(domain)
-    positions, bits, prior = np.asarray(domain.positions), domain.bits(), np.exp(log_prior)
-    below = {}
-    for state in range(4 if domain.flags else 1):
-        allowed = (bits | state) == state
-        logs = np.full(people * domain.steps + 1, -np.inf)
-        if allowed.any():
-            inside = large_log_sums(positions[allowed], prior[allowed], people)
-            logs[: len(inside)] = inside
-        below[state] = logs
-    if not domain.flags:
-        return below[0][None, :]
-    result = np.full((4, people * domain.steps + 1), -np.inf)
-    for state in range(4):
-        if state & ~domain.flags:
-            continue
-        log = below[state]
-        for smaller in range(state):
-            if smaller | state == state:
-                log = _log_less(log, result[smaller])
-        result[state] = log
-    return result
-
-
-def _log_less(log: NDArray[np.float64], less: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log(e^log − e^less); −inf where the difference is within the rounding error."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(less > -np.inf, np.exp(less - log), 0.0)
-        return np.asarray(np.where(1 - share > 1e-9, log + np.log1p(-share), -np.inf), dtype=np.float64)

@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.auditing.methods import EXACT
+from equivoc.auditing.other_databases import has_another_value
+from equivoc.auditing.sufficient_sets import smallest_sufficient_set
+from equivoc.errors import InputError
+from equivoc.queries.exact_posterior import ImpossibleAnswersError
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
@@ -22,6 +26,10 @@ Floats = NDArray[np.float64]
 EXACT_TRIED: tuple[Method, ...] = ("convolution", "enumeration", "dynamic programming", "counting")
 TEST_WORK = 1e8
 """Elementary steps of a test whether some answers leave a person one value."""
+MOST_SETS = 100
+"""Sets of statements that are tried to find a contradicting one, where medians or variances contradict."""
+MOST_COUNTED = 200_000
+"""People × steps of the domain, up to which such a test counts databases."""
 
 
 class Conclusions(NamedTuple):
@@ -62,16 +70,52 @@ class AnsweredQuestions:
     """Elementary steps for the posteriors of one linked part of the people; None: the usual limit."""
 
     def conclusions(self) -> Conclusions:
-        """What follows from all answers; InputError if they contradict each other."""
+        """What follows from all answers; ContradictionError, with a smallest contradicting set, if no database fits."""
+        from equivoc.queries.bounds.contradictions import require_possible
         from equivoc.queries.bounds.person_bounds import person_bounds
         from equivoc.queries.posteriors.atom_posteriors import WORK, atom_posteriors
 
         system = self._system(self.questions, np.arange(len(self.people)))
-        bounds = person_bounds(system, orders=self._orders(system, np.arange(len(self.people))))
+        orders = self._orders(system, np.arange(len(self.people)))
+        require_possible(system, orders=orders, truth=system.grid.positions[self.people.codes])
+        bounds = person_bounds(system, orders=orders)
         work = WORK if self.work is None else self.work
-        found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed, work=work)
+        try:
+            found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed, work=work)
+        except ImpossibleAnswersError:
+            raise self._contradiction() from None
         inside = within_bounds(found.probabilities, self.prior, system.grid.positions, bounds)
         return Conclusions(system, bounds, replace(found, probabilities=inside), self.prior)
+
+    def _contradiction(self) -> InputError:
+        """The error for answers that no database with positive probability gives: the prior's fault, or theirs."""
+        from equivoc.queries.answers.contradicting import ContradictionError
+
+        if not self.prior.all():
+            value = self.people.values[int(np.argmin(self.prior))]
+            return InputError(
+                f"the prior rules the answers out: no database without values of probability 0, such as {value:g}, "
+                "gives all of them; give such values a small probability."
+            )
+        statements = sorted({each.statement for each in self.questions})
+        found = smallest_sufficient_set(statements, self._impossible, work=MOST_SETS)
+        chosen = statements if found is None else found.items
+        return ContradictionError(
+            [each for each in self.questions if each.statement in chosen],
+            smallest=found is not None and found.smallest,
+        )
+
+    def _impossible(self, statements: frozenset[int]) -> bool | None:
+        """True if no database gives the answers to these statements; None if that is not known."""
+        from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
+
+        asked = [each for each in self.questions if each.statement in statements]
+        try:
+            system = self._system(asked, np.arange(len(self.people)))
+            atom_posteriors(system, prior=self.prior, seed=self.seed, methods=EXACT_TRIED, work=TEST_WORK)
+        except InputError:
+            return True
+        return False
 
     def certain(self, statements: frozenset[int], person: int) -> bool | None:
         """Whether the answers to these statements (numbers from 0) alone leave one value for the person.
@@ -82,7 +126,9 @@ class AnsweredQuestions:
         from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
 
         possible = int(np.count_nonzero(self.prior))
-        asked = [each for each in self.questions if each.statement in statements and each.people]
+        asked = linked_to(
+            person, [each for each in self.questions if each.statement in statements], len(self.people)
+        )
         # Only people in a query set matter; fewer people make every test faster.
         inside = np.unique(np.concatenate([np.zeros(0, np.int64), *(each.members for each in asked)]))
         place = int(np.searchsorted(inside, person))
@@ -94,8 +140,13 @@ class AnsweredQuestions:
         bounds = person_bounds(system, orders=self._orders(system, inside))
         if bounds.low[atom] == bounds.high[atom]:
             return True
-        if bounds.exact[atom] and possible == len(self.prior):
-            return False
+        if possible == len(self.prior):
+            # The people's own database gives the answers, unless other ones are recorded.
+            own = system.grid.positions[self.people.codes[inside]]
+            if bounds.exact[atom] or has_another_value(system, own, place):
+                return False
+        if system.grid.steps * len(inside) > MOST_COUNTED:
+            return None
         found = atom_posteriors(
             system, prior=self.prior, bounds=bounds, seed=self.seed, methods=EXACT_TRIED, work=TEST_WORK
         )
@@ -105,20 +156,8 @@ class AnsweredQuestions:
 
     def near_to(self, person: int) -> list[int]:
         """The statements (numbers from 0) whose sets are linked to hers by common people, the nearest first."""
-        sets = [each for each in self.questions if each.people and each.aggregate != "count"]
-        reached = np.zeros(len(self.people), dtype=np.bool_)
-        reached[person] = True
-        found: dict[int, None] = {}
-        waiting = list(range(len(sets)))
-        while True:
-            hit = [at for at in waiting if reached[sets[at].members].any()]
-            if not hit:
-                return list(found)
-            for at in sorted(hit, key=lambda at: (sets[at].people, sets[at].statement)):
-                found.setdefault(sets[at].statement)
-            for at in hit:
-                reached[sets[at].members] = True
-            waiting = sorted(set(waiting) - set(hit))
+        found = linked_to(person, self.questions, len(self.people))
+        return list(dict.fromkeys(each.statement for each in found))
 
     def _system(self, questions: Sequence[Question], records: NDArray[np.int64]) -> AnswerSystem:
         from equivoc.queries.answers.constraints import answer_system
@@ -135,6 +174,26 @@ class AnsweredQuestions:
             np.minimum.at(least, system.atoms.of_person, self.people.key_codes(key)[records].astype(np.int64))
             orders.append(least)
         return orders
+
+
+def linked_to(person: int, questions: Sequence[Question], people: int) -> list[Question]:
+    """The questions whose query sets are linked to the person by common members, the nearest and smallest first.
+
+    Counts and empty query sets say nothing about values and are left out.
+    """
+    waiting = [each for each in questions if each.people and each.aggregate != "count"]
+    reached = np.zeros(people, dtype=np.bool_)
+    reached[person] = True
+    found: list[Question] = []
+    while True:
+        hit = [bool(reached[each.members].any()) for each in waiting]
+        if not any(hit):
+            return found
+        near = [each for each, is_hit in zip(waiting, hit, strict=True) if is_hit]
+        found += sorted(near, key=lambda each: (each.people, each.statement))
+        for each in near:
+            reached[each.members] = True
+        waiting = [each for each, is_hit in zip(waiting, hit, strict=True) if not is_hit]
 
 
 def within_bounds(

@@ -15,6 +15,7 @@ from equivoc.cli.protect import protect
 from equivoc.cli.report import report
 from equivoc.cli.reproduce import reproduce
 from equivoc.cli.study import study
+from equivoc.cli.table import table
 from equivoc.cli.verify import verify
 from equivoc.version import __version__
 
@@ -55,4 +56,5 @@ app.command()(choose)
 app.command()(protect)
 app.command()(verify)
 app.command()(audit)
+app.command()(table)
 app.add_typer(gateway, name="gateway")

@@ -1,4 +1,4 @@
-"""The files that a technique reads: a released table, hierarchies, a matrix."""
+"""The files that parameters name: a released table, hierarchies, a matrix."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 
 def technique_files(technique: Technique) -> Iterator[Path]:
     """The files that a technique's parameters name: ``table=released.csv``, ``hierarchies=age:age.csv+zip:zip.csv``."""
+    return named_files([getattr(technique, parameter) for parameter in technique.files])
+
+
+def named_files(given: Any) -> Iterator[Path]:
+    """The files that these values name, each a path, a mapping or a list of paths, hierarchies or their text."""
     from equivoc.data.hierarchies import Hierarchies
 
-    waiting: list[Any] = [getattr(technique, parameter) for parameter in technique.files]
+    waiting: list[Any] = [given]
     while waiting:
         named = waiting.pop()
         if isinstance(named, Hierarchies):

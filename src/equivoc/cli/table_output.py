@@ -1,0 +1,140 @@
+"""The text output of ``equivoc table``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from equivoc.cli.terminal import Terminal
+from equivoc.number_format import counted, figure
+
+ALL = "(all)"
+"""A margin's label."""
+MOST_ROWS = 40
+"""Longer lists are cut; --out writes everything."""
+MOST_COLUMNS = 8
+"""A table of two keys is printed as rows and columns if the second has at most this many, its margin included."""
+
+
+def print_table(facts: dict[str, Any], written: Sequence[Path]) -> None:
+    """The table with unsafe cells marked, the unsafe cells with the reason, and what to know about them."""
+    terminal = Terminal()
+    cells = facts["cells"]
+    of = "people" if facts["value"] is None else f"totals of {facts['value']}"
+    terminal.say(
+        f"{counted(len(cells), 'cell')} of {of} by {', '.join(facts['by'])}; {facts['empty']:,} empty."
+    )
+    terminal.say(facts["headline"])
+    title = "Number of people" if facts["value"] is None else f"Total of {facts['value']}"
+    across = list(dict.fromkeys(_label(cell["categories"][-1]) for cell in cells))
+    if len(facts["by"]) == 2 and len(across) <= MOST_COLUMNS:
+        _rows_and_columns(terminal, title, facts, across)
+    else:
+        rows = [(*map(_label, cell["categories"]), _shown(cell), f"{cell['people']:,}") for cell in cells]
+        _list(terminal, title, (*facts["by"], "value", "contributors"), rows, left=len(facts["by"]))
+    unsafe = [cell for cell in cells if cell["why"]]
+    rows = [
+        (
+            *map(_label, cell["categories"]),
+            ", ".join(cell["why"]),
+            f"{cell['people']:,}",
+            "withheld" if cell["protection"] is None else figure(cell["protection"]),
+        )
+        for cell in unsafe
+    ]
+    if rows:
+        _list(
+            terminal,
+            "Unsafe cells; the interval that an intruder can compute must reach above the value by the protection",
+            (*facts["by"], "unsafe by", "contributors", "protection"),
+            rows,
+            left=len(facts["by"]) + 1,
+        )
+    _end(terminal, facts, written)
+
+
+def print_released_table(facts: dict[str, Any], written: Sequence[Path]) -> None:
+    """The interval of each suppressed cell, and published cells that are unsafe."""
+    terminal = Terminal()
+    terminal.say(
+        f"{counted(facts['cells'], 'cell')} by {', '.join(facts['by'])}; {facts['suppressed']:,} without a value."
+    )
+    terminal.say(facts["headline"])
+    rows = [
+        (
+            *map(_label, row["categories"]),
+            _bound(row["low"], "no limit"),
+            _bound(row["high"], "no limit"),
+            "disclosed" if row["disclosed"] else _bound(row["width"], "–"),
+        )
+        for row in sorted(facts["intervals"], key=_width)
+    ]
+    if rows:
+        _list(
+            terminal,
+            "What follows for cells without a value, narrowest first",
+            (*facts["by"], "at least", "at most", "width"),
+            rows,
+            left=len(facts["by"]),
+        )
+    rows = [
+        (*map(_label, row["categories"]), figure(row["value"]), ", ".join(row["why"]))
+        for row in facts["unsafe_published"]
+    ]
+    if rows:
+        _list(
+            terminal,
+            "Published cells that are unsafe",
+            (*facts["by"], "value", "unsafe by"),
+            rows,
+            left=len(facts["by"]),
+        )
+    elif facts["rules"]:
+        terminal.say(f"No published cell is unsafe by {' or '.join(facts['rules'])}.")
+    _end(terminal, facts, written)
+
+
+def _rows_and_columns(terminal: Terminal, title: str, facts: dict[str, Any], across: list[str]) -> None:
+    cells = facts["cells"]
+    rows = [
+        (_label(cells[at]["categories"][0]), *map(_shown, cells[at : at + len(across)]))
+        for at in range(0, len(cells), len(across))
+    ]
+    down, over = facts["by"]
+    _list(terminal, f"{title}, {down} by {over}", (down, *across), rows, left=1)
+
+
+def _list(
+    terminal: Terminal, title: str, columns: Sequence[str], rows: list[tuple[str, ...]], *, left: int
+) -> None:
+    terminal.show(title, columns, rows[:MOST_ROWS], left=left)
+    if len(rows) > MOST_ROWS:
+        terminal.say(f"{counted(len(rows) - MOST_ROWS, 'more row')}; --out writes all of them.")
+
+
+def _shown(cell: dict[str, Any]) -> str:
+    """A cell's value; unsafe cells are marked in words."""
+    value = "" if cell["withheld"] else figure(cell["value"])
+    mark = "unsafe" if cell["why"] else "withheld" if cell["withheld"] else ""
+    return f"{value} {mark}".strip()
+
+
+def _label(label: str | None) -> str:
+    return ALL if label is None else label
+
+
+def _bound(bound: float | None, nothing: str) -> str:
+    return nothing if bound is None or not isfinite(bound) else figure(bound)
+
+
+def _width(row: dict[str, Any]) -> tuple[bool, float]:
+    return row["width"] is None, row["width"] or 0.0
+
+
+def _end(terminal: Terminal, facts: dict[str, Any], written: Sequence[Path]) -> None:
+    for note in facts["notes"]:
+        terminal.say(f"Note: {note}")
+    for path in written:
+        terminal.say(f"written: {path}")

@@ -26,7 +26,11 @@ _MOST_SETS = 2_000
 
 
 def of_questions(system: AnswerSystem, questions: Collection[int]) -> AnswerSystem:
-    """The system with the constraints of some questions only, and with the atoms that these cut."""
+    """The system with the constraints of some questions only, and with the atoms that these cut.
+
+    Of several answers about the same people, the system keeps one; only its number (in ``row_question`` or
+    ``extremes``) stands for them here.
+    """
     rows = np.flatnonzero(np.isin(system.row_question, list(questions)))
     extremes = [extreme for extreme in system.extremes if extreme.question in questions]
     moments = [moment for moment in system.moments if moment.question in questions]

@@ -47,7 +47,7 @@ class TableRelease:
 
     @cached_property
     def table(self) -> Any:
-        """The released cells: categories (null: the margin) and value (null: withheld); a frame of the people's kind."""
+        """The cells: categories (null: the margin) and value (null: withheld), a frame of the people's kind."""
         from equivoc.tables.frames import cell_frame
 
         return cell_frame(self.cells, np.arange(len(self.cells)), {"value": self.values})

@@ -1,0 +1,1 @@
+"""Rounding of tables: conventional, random and controlled, and what an intruder can compute from rounded cells."""

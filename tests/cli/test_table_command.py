@@ -175,6 +175,10 @@ def test_nothing_in_a_label_is_run(
         ("--audit released.csv --by region,sex", "the table has no column 'value'"),
         ("--audit released.csv --by region --value total", "is in the table twice"),
         ("--audit released.csv --by region,sex --value total --rule p:10", "does not say what its largest"),
+        (
+            "--audit released.csv --by region,sex --value total --margin All",
+            "or --missing-margins if they were not",
+        ),
         ("--audit none.csv --by region", "there is no file none.csv"),
         ("people.csv --by region --value salary --out people.csv", "people.csv is a file; give a folder"),
         ("--audit table.csv --by region,sex --value total --out .", "there is no file table.csv"),

@@ -106,7 +106,9 @@ def test_subtotals_of_a_hierarchy(tmp_path: Path) -> None:
 
 def test_margins_that_the_file_does_not_have_are_computed_where_they_can_be() -> None:
     frame = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["u", "v", "u", "v"], "value": [0.1, 0.2, 4, None]})
-    table = eq.CellTable.read(frame, by=["a", "b"])
+    with pytest.raises(eq.InputError, match=r"margin of 'a' \(nothing, 'Total', '\*' in that column\)"):
+        eq.CellTable.read(frame, by=["a", "b"])
+    table = eq.CellTable.read(frame, by=["a", "b"], missing_margins=True)
     cells = {tuple(map(str, row[:2])): row[2] for row in table.frame.itertuples(index=False)}
     assert cells["x", "nan"] == 0.3
     assert cells["nan", "u"] == 4.1

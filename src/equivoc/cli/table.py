@@ -94,6 +94,10 @@ def table(
             help="With --audit: what stands for a suppressed value; default: nothing, x, *, .. and c. Repeatable."
         ),
     ] = None,
+    missing_margins: Annotated[
+        bool,
+        typer.Option("--missing-margins", help="With --audit: the table was published without some margins."),
+    ] = False,
     counts: Annotated[
         bool, typer.Option("--counts", help="With --audit: the values are numbers of people.")
     ] = False,
@@ -134,13 +138,18 @@ def table(
         "--round-to": round_to,
         "--drop-missing": drop_missing or None,
     }
-    only_audit = {"--margin": margin, "--symbol": symbol, "--counts": counts or None}
+    only_audit = {
+        "--margin": margin,
+        "--symbol": symbol,
+        "--missing-margins": missing_margins or None,
+        "--counts": counts or None,
+    }
     _check_together(audit, only_people, only_audit)
     inputs = [file for file in (people, audit) if file is not None] + list(named_files([hierarchies or []]))
     files = [] if out is None else [out / name for name in _files(audit=audit is not None, rules=rules)]
     check_outputs(files, inputs=inputs, folder=out)
     if audit is not None:
-        words: dict[str, Any] = {"counts": counts}
+        words: dict[str, Any] = {"counts": counts, "missing_margins": missing_margins}
         words |= {} if margin is None else {"margins": margin}
         words |= {} if symbol is None else {"symbols": symbol}
         frames, facts = _released(
@@ -237,7 +246,7 @@ def _tabulated(
         hierarchies=hierarchies,
         contributors=contributors,
         waiver=waiver,
-        largest=max([5, *(rule.n for rule in rules if isinstance(rule, Dominance))]),
+        largest=max([5, *(min(rule.n, len(person)) for rule in rules if isinstance(rule, Dominance))]),
     )
 
 

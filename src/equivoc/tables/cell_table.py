@@ -66,6 +66,7 @@ class CellTable:
         margins: Sequence[str] = ("", "Total", "*"),
         symbols: Sequence[str] = ("", "x", "*", "..", "c"),
         counts: bool = False,
+        missing_margins: bool = False,
     ) -> CellTable:
         """A table from elsewhere, possibly with suppressed cells: a CSV or Parquet file, or a frame, with a row for
         each cell, margins included.
@@ -74,8 +75,8 @@ class CellTable:
         for a suppressed cell. ``counts``: the values are numbers of people. ``hierarchies`` say which labels are
         subtotals. Columns named people, largest and second are the contributors of a cell and their two largest
         contributions; the rules then take the value for the sum of all contributions, so nobody may have contributed
-        less than 0, and the table may not be weighted. A margin that is nowhere in the file is computed where all its
-        parts are published.
+        less than 0, and the table may not be weighted. A margin or subtotal that is nowhere in the file is an error,
+        unless ``missing_margins``: it is then computed where all its parts are published, and unknown elsewhere.
         """
         from equivoc.tables.from_file import read_cells
 
@@ -87,6 +88,7 @@ class CellTable:
             margins=margins,
             symbols=symbols,
             counts=counts,
+            missing_margins=missing_margins,
         )
         return found
 

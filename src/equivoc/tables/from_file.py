@@ -67,6 +67,7 @@ def read_cells(
     margins: Sequence[str] = MARGINS,
     symbols: Sequence[str] = SYMBOLS,
     counts: bool = False,
+    missing_margins: bool = False,
 ) -> CellTable:
     """The table in a CSV file, a Parquet file or a frame: a row for each cell, margins included.
 
@@ -74,8 +75,9 @@ def read_cells(
     holds a number, or one of ``symbols`` for a suppressed cell. ``counts``: the values are numbers of people.
     ``hierarchies`` say which labels are subtotals. Columns named people, largest and second, if there are any, are the
     contributors of a cell and their two largest contributions; the rules then take the value for the sum of all
-    contributions, so nobody may have contributed less than 0, and the table may not be weighted. A margin that the
-    file nowhere contains is computed where all its parts are published.
+    contributions, so nobody may have contributed less than 0, and the table may not be weighted. A margin or subtotal
+    that is nowhere in the file is an error, unless ``missing_margins``: it is then computed where all its parts are
+    published, and unknown elsewhere.
     """
     names = checked_columns(by)
     table = open_table(source)
@@ -98,6 +100,8 @@ def read_cells(
         _check_counts(rows, value, values)
     people = _people(rows, values) if "people" in rows.columns else np.full(len(rows), -1)
     top = _top(rows, values)
+    if not missing_margins:
+        _check_margins(dimensions, cells, margins)
     placed = _placed(cells, values, people, top, dimensions=dimensions, counts=counts, rows=rows, value=value)
     check_adds_up(placed)
     return placed
@@ -242,6 +246,28 @@ def _top(rows: Rows, values: Floats) -> Floats:
     return found
 
 
+def _absent(dimensions: Sequence[Dimension], cells: Integers) -> list[Integers]:
+    """The nodes of each dimension that no row has."""
+    nodes = np.unravel_index(cells, tuple(map(len, dimensions)))
+    return [np.setdiff1d(np.arange(len(d)), nodes[at]) for at, d in enumerate(dimensions)]
+
+
+def _check_margins(dimensions: Sequence[Dimension], cells: Integers, margins: Sequence[str]) -> None:
+    """InputError if a margin or a subtotal is nowhere in the file: its label may be another one."""
+    for dimension, absent in zip(dimensions, _absent(dimensions, cells), strict=True):
+        if absent.size and absent[0] == 0:
+            words = ", ".join(repr(word) if word else "nothing" for word in margins)
+            raise InputError(
+                f"no row of the table has the margin of {dimension.name!r} ({words} in that column): say what else "
+                "stands for all categories, or missing_margins=True if they were not published."
+            )
+        if absent.size:
+            raise InputError(
+                f"no row of the table has the subtotal {dimension.labels[absent[0]]!r} of {dimension.name!r}: add it, "
+                "or say missing_margins=True if it was not published."
+            )
+
+
 def _placed(
     cells: Integers,
     values: Floats,
@@ -258,9 +284,7 @@ def _placed(
     size = prod(shape)
     row_of = np.full(size, -1, dtype=np.int64)
     row_of[cells[::-1]] = np.arange(len(cells))[::-1]
-    absent = [
-        np.setdiff1d(np.arange(len(d)), np.unravel_index(cells, shape)[at]) for at, d in enumerate(dimensions)
-    ]
+    absent = _absent(dimensions, cells)
 
     def filled(
         entries: NDArray[Any], nothing: Any, merged: Callable[[NDArray[Any]], NDArray[Any]]

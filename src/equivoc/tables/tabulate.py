@@ -182,8 +182,8 @@ def _amounts(people: Microdata, value: str) -> Floats:
         alone = people.of(value)
         if not alone.attribute.numeric:
             raise InputError(
-                f"value is {value!r}, which holds categories, not numbers; give a column of numbers, or count with "
-                "value=None."
+                f"value is {value!r}, which holds categories, not numbers; give a column of numbers, or leave it "
+                "out to count people."
             )
         return np.asarray(alone.values, dtype=np.float64)[alone.codes]
     if value not in people.keys:

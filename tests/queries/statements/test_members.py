@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from equivoc.data.microdata import Microdata
 from equivoc.queries.statements.asking import ask
+from equivoc.queries.statements.conditions import Like, Not
 from equivoc.queries.statements.parsing import parse
+from equivoc.queries.statements.people_table import PeopleTable
+from equivoc.queries.statements.schema import schema_of
 from tests.queries.statements.agreement import refused_or_right
 from tests.queries.statements.plain_sql import FUNCTIONS, like
 from tests.queries.statements.workforce import HOSTILE, TEXTS, workforce
@@ -42,7 +48,7 @@ numbers = st.sampled_from(
 )
 texts = st.one_of(st.sampled_from(TEXTS), st.sampled_from(["x", "y'z", "a", "zz"])).map(string)
 patterns = st.lists(
-    st.sampled_from(["%", "_", "2", "1", "a", "b", "\\", "'", "日", "ß", "é"]), max_size=5
+    st.sampled_from(["%", "_", "%_%", "2", "1", "a", "\\", "'", ".", "日", "é"]), max_size=5
 ).map(lambda signs: string("".join(signs)))
 literals = {
     "age": numbers,
@@ -124,6 +130,27 @@ def test_the_plain_like_is_the_definition(text: str, pattern: str) -> None:
         return bool(text) and pattern[0] in ("_", text[0]) and covers(text[1:], pattern[1:])
 
     assert like(text, pattern) == covers(text, pattern)
+
+
+@given(
+    st.lists(st.sampled_from(["a", ".", "\\", "é", "\n"]), max_size=3)
+    .flatmap(lambda signs: st.permutations(["%", "_", "%", *signs]))
+    .map("".join)
+)
+def test_patterns_with_several_wildcards(pattern: str) -> None:
+    texts = ["".join(text) for text in itertools.product("a.\\é\n_", repeat=3)]
+    people = Microdata(pa.table({"k": texts, "salary": range(len(texts))}), confidential="salary", keys=["k"])
+    [found] = PeopleTable.of(people, schema_of(people)).members([Like("k", pattern)])
+    assert found.tolist() == [at for at, text in enumerate(texts) if like(text, pattern)]
+
+
+def test_no_pattern_takes_long() -> None:
+    """Some versions of DuckDB would try all ways to place the signs, and this test would not end."""
+    people = Microdata(pa.table({"k": ["a" * 300], "salary": [1]}), confidential="salary", keys=["k"])
+    table = PeopleTable.of(people, schema_of(people))
+    for pattern in ("%a_" * 19 + "%b", "_%" + "%a" * 18 + "b", "%" * 19 + "b", "%a" * 20 + "b"):
+        found = table.members([Like("k", pattern), Not(Like("k", pattern))])
+        assert [each.tolist() for each in found] == [[], [0]]
 
 
 def test_a_null_key_meets_neither_a_condition_nor_its_negation() -> None:

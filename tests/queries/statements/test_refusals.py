@@ -125,7 +125,7 @@ WHERE = f"{ASKED} WHERE "
         (f"{WHERE}age IN ▸age", None),
         (f"{WHERE}▸age IN ()", "a list of literals"),
         (f"{WHERE}age IN (1▸,)", "a comma must stand between"),
-        ("SELECT▸ , SUM(salary) FROM people", None),
+        ("SELECT ▸, SUM(salary) FROM people", "a comma must stand between"),
         ("SELECT SUM(salary)▸, FROM people", "a comma must stand between"),
         ("SELECT SUM(salary ▸FROM people", "a closing parenthesis is missing"),
         (f"{WHERE}(age = ▸1", "a closing parenthesis is missing"),
@@ -155,7 +155,7 @@ WHERE = f"{ASKED} WHERE "
         (f"{ASKED} GROUP BY ▸ALL", "ALL"),
         (f"{ASKED} GROUP BY ▸ROLLUP (age)", "ROLLUP"),
         (f"{ASKED} GROUP BY (▸age, zip)", "behind IN only"),
-        ("SELECT ▸SUM(salary)", "FROM people is missing"),
+        ("SELECT SUM(salary▸)", "FROM people is missing"),
         ("SELECT SUM(▸) FROM people", "not valid SQL"),
     ],
 )  # fmt: skip

@@ -93,7 +93,7 @@ class PeopleTable:
             sql = (
                 "TRUE"
                 if condition is None
-                else condition_sql(condition, dialect="duckdb", column_of=names.__getitem__)
+                else condition_sql(condition, dialect="duckdb", column_of=names.__getitem__, linear_like=True)
             )
             wanted.append(f"COALESCE({sql}, FALSE) AS c{at}")
         with self._connection.cursor() as cursor:

@@ -28,7 +28,7 @@ from equivoc.queries.statements.statement import Asked, Statement
 from equivoc.queries.statements.word_check import FUNCTIONS, word_kind
 
 MOST_WILDCARDS = 20
-"""Signs % in a LIKE pattern: an engine may try all ways to place them."""
+"""Signs % in a LIKE pattern: some engines try all ways to place them."""
 _COMMA = "comma"
 _OPERATORS: dict[str, Operator] = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _AGGREGATES = {
@@ -77,7 +77,9 @@ class TreeReader:
         """The statement; InputError if it contains anything that is not allowed."""
         parts = self.parts(tree, "Select", {"expressions", "from", "where", "group"})
         if "from" not in parts:
-            self.refuse(tree, f"FROM {self.schema.tables[0]} is missing")
+            raise self.words.refusal(
+                self.words.words[-1].start, f"FROM {self.schema.tables[0]} is missing behind this"
+            )
         self.table(parts["from"])
         groups: tuple[str, ...] = ()
         if "group" in parts:
@@ -249,7 +251,8 @@ class TreeReader:
         parts = self.parts(node, kind, {"this", "is_string"})
         string = bool(parts.get("is_string"))
         try:
-            given = bool(node.this) if kind == "Boolean" else sign + str(node.this)
+            written = str(node.this) if string else str(node.this).replace("_", "")
+            given = bool(node.this) if kind == "Boolean" else sign + written
             return read_literal(key, self.schema.kind(key), given, string=string)
         except InputError as unsuitable:
             self.refuse(outer, str(unsuitable))

@@ -32,8 +32,10 @@ ColumnOf = Callable[[str], str]
 """The engine's name of a key."""
 
 
-def condition_sql(condition: Condition, *, dialect: str, column_of: ColumnOf = str) -> str:
-    """A condition as SQL.
+def condition_sql(
+    condition: Condition, *, dialect: str, column_of: ColumnOf = str, linear_like: bool = False
+) -> str:
+    """A condition as SQL. With ``linear_like`` (DuckDB only), no pattern of LIKE takes more than linear time.
 
     >>> condition_sql(Or((Comparison("age", ">=", Decimal(65)), IsNull("age"))), dialect="duckdb")
     '"age" >= 65 OR "age" IS NULL'
@@ -41,11 +43,19 @@ def condition_sql(condition: Condition, *, dialect: str, column_of: ColumnOf = s
     match condition:
         case And(operands) | Or(operands):
             joined = " AND " if isinstance(condition, And) else " OR "
-            parts = (condition_sql(part, dialect=dialect, column_of=column_of) for part in operands)
+            parts = (
+                condition_sql(part, dialect=dialect, column_of=column_of, linear_like=linear_like)
+                for part in operands
+            )
             return joined.join(
                 f"({sql})" if isinstance(part, (And, Or)) else sql
                 for sql, part in zip(parts, operands, strict=True)
             )
+        case Like(key, pattern) if linear_like and "_" in pattern and pattern.count("%") > 1:
+            return _regular_expression(column_of(key), pattern)
+        case Not(Like(key, pattern)) if linear_like:
+            inner = condition_sql(Like(key, pattern), dialect=dialect, column_of=column_of, linear_like=True)
+            return f"NOT {inner}"
         case _:
             return _leaf(condition, dialect=dialect, column_of=column_of).sql(dialect=dialect)
 
@@ -125,6 +135,22 @@ def _leaf(
             return exp.Escape(this=like, expression=exp.Literal.string("")) if escapes else like
         case IsNull():
             return exp.Is(this=key, expression=exp.null())
+
+
+def _regular_expression(name: str, pattern: str) -> str:
+    """LIKE as a regular expression, which DuckDB matches in linear time.
+
+    For a pattern with _ and several %, older versions of DuckDB try all ways to place them, which takes hours.
+    """
+    from sqlglot import exp
+
+    from equivoc.engines.statements import column
+
+    signs = {"%": ".*", "_": "."}
+    plain = (sign if sign.isalnum() or not sign.isascii() else "\\" + sign for sign in pattern)
+    expression = "".join(signs.get(sign, written) for sign, written in zip(pattern, plain, strict=True))
+    arguments = [column(name), exp.Literal.string(expression), exp.Literal.string("s")]
+    return exp.Anonymous(this="regexp_full_match", expressions=arguments).sql(dialect="duckdb")
 
 
 def _by_code_point(key: exp.Expression, value: Value, dialect: str) -> exp.Expression:

@@ -177,3 +177,16 @@ def test_an_outsider_needs_no_contributions_of_the_table() -> None:
     table = replace(table_of([[5.0, 3.0]]), top=np.zeros((2, 0)), people=np.array([-1, 2]))
     found = largest_contributor(table, table.values, table.values, insider=False)
     assert (found.low.tolist(), found.high.tolist()) == ([0.0, 4.0], [8.0, 8.0])
+
+
+def test_a_negative_contribution_that_the_table_does_not_keep_is_found() -> None:
+    from equivoc.tables.attacker.equations import has_negatives
+    from equivoc.tables.tabulate import tabulate
+
+    frame = pd.DataFrame({"g": ["a"] * 8, "pay": [9, 9, 9, 9, 9, 9, -1, 3], "n": [9, 9, 9, 9, 9, 9, -1, 3]})
+    people = Microdata(frame, confidential="pay", keys=["g", "n"])
+    for value in ("pay", "n"):
+        assert has_negatives(tabulate(people, ["g"], value))
+    without = Microdata(frame[frame["pay"] > 0], confidential="pay", keys=["g", "n"], domain=range(-5, 10))
+    for value in ("pay", "n"):
+        assert not has_negatives(tabulate(without, ["g"], value))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
+from equivoc.tables.attacker.equations import has_negatives
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.interval_posteriors import (
     EVEN_POINTS,
@@ -109,7 +110,7 @@ def largest_contributor(
     lows, highs = _unweighted(table, lows, highs)
     alone = people == 1
     second = np.where(people > 1, table.top[:, 1], 0.0) if insider else np.zeros(len(table))
-    if _has_negatives(table):
+    if has_negatives(table):
         least, most = _signed(lows, highs, people, second, insider=insider)
         if values is not None:
             least, most = np.maximum(least, values[0]), np.minimum(most, values[-1])
@@ -142,11 +143,6 @@ def _signed(
     return least, most
 
 
-def _has_negatives(table: CellTable) -> bool:
-    finite = np.isfinite(table.values)
-    return bool((table.values[finite] < 0).any() or (table.top < 0).any())
-
-
 def _possible_values(table: CellTable) -> Floats | None:
     """The attribute's domain; None without one, or if contributions are not in it (those of holdings are sums)."""
     attribute: Any = None
@@ -167,7 +163,7 @@ def _unweighted(table: CellTable, lows: Floats, highs: Floats) -> tuple[Floats, 
     ):  # no weights, or they were not used
         return lows, highs
     smallest = float(np.min(weights))
-    none = np.full(len(lows), -np.inf if _has_negatives(table) else 0.0)
+    none = np.full(len(lows), -np.inf if has_negatives(table) else 0.0)
     if smallest <= 0:
         return none, np.full(len(highs), np.inf)
     return np.where(np.isnan(lows), np.nan, none), highs / smallest

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.tables.attacker.equations import has_negatives
 from equivoc.tables.attacker.intervals import cell_intervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.contributor_posterior import ContributorIntervals, largest_contributor
@@ -57,7 +58,8 @@ class TableRelease:
         """The least and the greatest value of each cell that agree with what is published, in the attribute's unit."""
         low, high, hidden = self.values.copy(), self.values.copy(), self.withheld
         if hidden.any():
-            found = cell_intervals(replace(self.cells, values=self.values), hidden)
+            least = -np.inf if has_negatives(self.cells) else 0.0
+            found = cell_intervals(replace(self.cells, values=self.values), hidden, lower=least)
             low[found.cells], high[found.cells] = found.low, found.high
         return low, high
 

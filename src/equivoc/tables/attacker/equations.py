@@ -52,9 +52,19 @@ def cell_name(table: CellTable, cell: int) -> str:
 
 
 def has_negatives(table: CellTable) -> bool:
-    """Whether any cell or any of the largest contributions is below 0; if so, 0 is no lower bound of a cell."""
+    """Whether any cell or any contribution is below 0; if so, 0 is no lower bound of a cell.
+
+    A table keeps only its largest contributions, so those of its people are looked up, if it was made from people.
+    """
     values = table.values[np.isfinite(table.values)]
-    return bool(np.any(values < 0) or np.any(table.top < 0))
+    if np.any(values < 0) or np.any(table.top < 0):
+        return True
+    if table.source is None or table.value is None:
+        return False
+    if table.value in table.source.attributes:
+        of_value = table.source.of(table.value)
+        return bool(of_value.values[of_value.codes.min()] < 0)  # values ascend
+    return any(level is not None and level < 0 for level in table.source.levels(table.value))
 
 
 def equations(table: CellTable, suppressed: Booleans) -> Equations:

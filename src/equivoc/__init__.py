@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
     from equivoc.tables.cell_table import CellTable
+    from equivoc.tables.redesign import Redesign
+    from equivoc.tables.rounding.cell_rounding import CellRounding
     from equivoc.tables.rules import PQ, Dominance, PPercent, Threshold
     from equivoc.tables.tabulate import tabulate
     from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
@@ -105,6 +107,8 @@ _HOMES = {
     "Gateway": "equivoc.gateway.gateway",
     "CellTable": "equivoc.tables.cell_table",
     "tabulate": "equivoc.tables.tabulate",
+    "CellRounding": "equivoc.tables.rounding.cell_rounding",
+    "Redesign": "equivoc.tables.redesign",
     "PPercent": "equivoc.tables.rules",
     "PQ": "equivoc.tables.rules",
     "Dominance": "equivoc.tables.rules",
@@ -121,6 +125,7 @@ __all__ = [
     "Audit",
     "Budget",
     "Categories",
+    "CellRounding",
     "CellTable",
     "Choice",
     "ChoiceAmong",
@@ -141,6 +146,7 @@ __all__ = [
     "PPercent",
     "Protected",
     "QueryRestriction",
+    "Redesign",
     "ReleasedFile",
     "Rounding",
     "Sampling",

@@ -25,7 +25,7 @@ from equivoc.queries.posteriors.sum_tables import SumTable, sum_tables
 
 WORK = 6e9
 # Transitions of an exact method are stored: at most this many, and at most this share of all work.
-_MOST_STORED = 1.5e7
+_MOST_STORED = 6e6
 _EXACT_SHARE = 1 / 100
 _MOST_TABLE_ENTRIES = 3e7
 
@@ -39,6 +39,8 @@ class _Found:
     error: NDArray[np.float64]
     promised: NDArray[np.bool_]
     notes: list[str] = field(default_factory=list)
+    waiting: list[Component] = field(default_factory=list)
+    """Components that no exact method could do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,12 @@ def atom_posteriors(
         if progress is not None:
             progress(f"{len(component.atoms)} atoms")
         _solve(component, split, tables, found, problem)
+    # Components that are sampled share the work by their numbers of atoms; small ones get a twentieth.
+    atoms = sum(len(component.atoms) for component in found.waiting)
+    for component in found.waiting:
+        if progress is not None:
+            progress(f"sampling {len(component.atoms)} atoms")
+        _sample(component, split, tables, found, problem, work * max(len(component.atoms) / atoms, 0.05))
     return AtomPosteriors(
         found.probabilities, tuple(found.method), found.error, found.promised, tuple(found.notes)
     )
@@ -154,9 +162,22 @@ def _solve(
             person = own[place].person(exact.marginals[place][None], first=int(component.low[place]))[0]
             _store(found, split, int(atom), person, exact.method)
         return
-    sampled = None
     if "Gibbs sampling" in problem.methods:
-        sampled = sample(component, own, seed=problem.seed, work=problem.work, target=problem.target)
+        found.waiting.append(component)
+    else:
+        _by_bounds(component, split, found, problem)
+
+
+def _sample(
+    component: Component,
+    split: Parts,
+    tables: dict[int, SumTable],
+    found: _Found,
+    problem: _Problem,
+    work: float,
+) -> None:
+    own = tuple(tables[int(atom)] for atom in component.atoms)
+    sampled = sample(component, own, seed=problem.seed, work=work, target=problem.target)
     if sampled is None:
         _by_bounds(component, split, found, problem)
         return

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 # Sums whose weight is below exp(-_NEGLIGIBLE) of the largest are skipped where weights are log-concave.
-_NEGLIGIBLE = 34.0
+_NEGLIGIBLE = 27.0
 _MOST_NEEDED = 6
 
 
@@ -55,9 +55,11 @@ def sweeps(tables, sums, states, covered, count, rng, record, first, second):
     weight = np.empty(longest)
     moves = len(tables.move_at) - 1
     spent = count * len(sums)
-    for _ in range(count):
+    for sweep in range(count):
+        # Neighbouring sweeps say nearly the same: probabilities are recorded in every other one.
+        recorded = record if sweep % 2 == 0 else record[:0]
         for move in range(moves):
-            spent += _move(tables, sums, states, covered, move, rng, weight, record)
+            spent += _move(tables, sums, states, covered, move, rng, weight, recorded)
         for a in range(len(sums)):
             first[a] += sums[a]
             second[a] += float(sums[a]) * sums[a]
@@ -94,9 +96,10 @@ def _move(tables, sums, states, covered, move, rng, weight, record):
                 _record(tables, sums, start, stop, 0, 0, weight, record)
             return stop - start
         first, last = _plain_weights(tables, sums, start, stop, begin, end, weight)
-        length = first + _draw(weight, last - first + 1, rng)
+        seen = weight[first - begin : last - begin + 1]
+        length = first + _draw(seen, len(seen), rng)
         if len(record):
-            _record(tables, sums, start, stop, first, last, weight, record)
+            _record(tables, sums, start, stop, first, last, seen, record)
         for k in range(start, stop):
             sums[tables.move_atom[k]] += length * tables.move_step[k]
         return (last - first + 1) * (stop - start)
@@ -114,9 +117,12 @@ def _plain_log(tables, sums, start, stop, length):
 
 @njit(cache=True, nogil=True)
 def _plain_weights(tables, sums, start, stop, begin, end, weight):
-    """Weights of the lengths first … last, relative to the largest, into ``weight``."""
+    """Weights of the lengths first … last, relative to the largest, into ``weight`` at length − begin."""
+    first, last = begin, end
     if tables.log_concave:
+        # Away from the largest weight they only fall: walk from 0 until they are negligible.
         peak = _plain_log(tables, sums, start, stop, 0)
+        weight[-begin] = peak
         last = 0
         while last < end:
             log = _plain_log(tables, sums, start, stop, last + 1)
@@ -124,6 +130,7 @@ def _plain_weights(tables, sums, start, stop, begin, end, weight):
                 break
             peak = max(peak, log)
             last += 1
+            weight[last - begin] = log
         first = 0
         while first > begin:
             log = _plain_log(tables, sums, start, stop, first - 1)
@@ -131,19 +138,19 @@ def _plain_weights(tables, sums, start, stop, begin, end, weight):
                 break
             peak = max(peak, log)
             first -= 1
+            weight[first - begin] = log
     else:
-        first, last = begin, end
-    peak = -np.inf
-    for length in range(first, last + 1):
-        weight[length - first] = 0.0
-    for k in range(start, stop):
-        a, step = tables.move_atom[k], tables.move_step[k]
-        at = tables.total_at[a] + sums[a] + first * step
-        for place in range(last - first + 1):
-            weight[place] += tables.log_weight[at + place * step]
-    for place in range(last - first + 1):
-        peak = max(peak, weight[place])
-    for place in range(last - first + 1):
+        for place in range(end - begin + 1):
+            weight[place] = 0.0
+        for k in range(start, stop):
+            a, step = tables.move_atom[k], tables.move_step[k]
+            at = tables.total_at[a] + sums[a] + begin * step
+            for place in range(end - begin + 1):
+                weight[place] += tables.log_weight[at + place * step]
+        peak = -np.inf
+        for place in range(end - begin + 1):
+            peak = max(peak, weight[place])
+    for place in range(first - begin, last - begin + 1):
         weight[place] = np.exp(weight[place] - peak)
     return first, last
 

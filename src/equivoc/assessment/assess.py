@@ -7,6 +7,7 @@ from typing import Any
 
 from equivoc.arguments import check_choice, checked_whole_number
 from equivoc.assessment.assessment import Assessment
+from equivoc.assessment.of_table import assess_table
 from equivoc.assessment.requirements.judging import check_at_used_tolerances, tolerances_with
 from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.data.control_group import control_people
@@ -16,12 +17,14 @@ from equivoc.intruder.prior import Prior, prior_probabilities
 from equivoc.intruder.release import Release
 from equivoc.intruder.strengths.strongest import INTRUDERS
 from equivoc.measure.input.arguments import check_relative_gap, tolerances
+from equivoc.tables.cell_table import CellTable
+from equivoc.tables.release import TableRelease
 from equivoc.techniques.technique import Technique
 
 
 def assess(
-    people: Microdata,
-    technique: Technique | Release,
+    people: Microdata | CellTable,
+    technique: Technique | Release | TableRelease,
     *,
     known: Sequence[str] | None = None,
     seed: int = 0,
@@ -54,6 +57,9 @@ def assess(
     are met and by how much, ``result.meets`` whether all are. Tolerances that they name are added to ``eps``. With
     ``replicates``, a requirement must be met at the riskier end of the 95 % interval of the mean.
 
+    A table of cells (`equivoc.tabulate`) with one of its releases gets a `TableAssessment`: figures for each withheld
+    or rounded cell. Only ``eps`` and ``require`` apply to it.
+
     People with several confidential attributes get `SeveralAssessments`: ``attributes`` has one Assessment for each,
     ``together`` the figures of all combined. ``eps`` and ``prior`` may then be mappings by attribute.
 
@@ -64,7 +70,11 @@ def assess(
     >>> result.classes["area"].tolist()
     [57.0, 3.0]
     """
+    if isinstance(people, CellTable):
+        return assess_table(people, technique, eps=eps, require=require)
     check_people("people", people)
+    if isinstance(technique, TableRelease):
+        raise InputError("a released table is assessed with its table of cells: eq.assess(table, release).")
     required = requirements(require)
     if people.several:
         from equivoc.assessment.several import assess_several

@@ -13,9 +13,13 @@ from equivoc.tables.attacker.equations import has_negatives
 from equivoc.tables.attacker.intervals import cell_intervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.contributor_posterior import ContributorIntervals, largest_contributor
+from equivoc.tables.person_posterior import PersonPosteriors, person_posteriors
+from equivoc.tables.interval_posteriors import Figures, figures_between, figures_on_steps
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+# Bounds from linear programs may miss a whole number by this much.
+_CLOSE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,26 @@ class TableRelease:
             found = cell_intervals(replace(self.cells, values=self.values), hidden, lower=least)
             low[found.cells], high[found.cells] = found.low, found.high
         return low, high
+
+    def figures(self, *, eps: float = 0.0) -> Figures:
+        """The measure of every cell's own value, uniform on what its bounds leave: whole numbers for counts, even steps
+        for totals; ``hit`` for windows of length ``eps``.
+        """
+        low, high = self.bounds
+        if self.cells.value is not None or not np.isfinite(high - low).all():
+            return figures_between(low, high, eps=eps)
+        count = np.floor(high + _CLOSE).astype(np.int64) - np.ceil(low - _CLOSE).astype(np.int64) + 1
+        return figures_on_steps(np.maximum(count, 0), np.ones(len(count)), eps=eps)
+
+    @cached_property
+    def expected(self) -> Floats:
+        """What the intruder expects of each cell: here the middle of its bounds."""
+        low, high = self.bounds
+        return (low + high) / 2
+
+    def people(self, key: str) -> PersonPosteriors:
+        """Of a released table of counts: a person's category of ``key``, given her other keys."""
+        return person_posteriors(self.cells, self.expected, key)
 
     def contributors(self, *, insider: bool = True) -> ContributorIntervals:
         """The interval of the largest contribution of each cell; ``insider``: to the second largest contributor."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -132,22 +133,30 @@ def test_the_plain_like_is_the_definition(text: str, pattern: str) -> None:
     assert like(text, pattern) == covers(text, pattern)
 
 
+TRIPLES = tuple("".join(text) for text in itertools.product("a.\\é\n_", repeat=3))
+
+
+@cache
+def of_texts(texts: tuple[str, ...]) -> PeopleTable:
+    """People with one key, k."""
+    frame = pa.table({"k": texts, "salary": range(len(texts))})
+    people = Microdata(frame, confidential="salary", keys=["k"])
+    return PeopleTable.of(people, schema_of(people))
+
+
 @given(
     st.lists(st.sampled_from(["a", ".", "\\", "é", "\n"]), max_size=3)
     .flatmap(lambda signs: st.permutations(["%", "_", "%", *signs]))
     .map("".join)
 )
 def test_patterns_with_several_wildcards(pattern: str) -> None:
-    texts = ["".join(text) for text in itertools.product("a.\\é\n_", repeat=3)]
-    people = Microdata(pa.table({"k": texts, "salary": range(len(texts))}), confidential="salary", keys=["k"])
-    [found] = PeopleTable.of(people, schema_of(people)).members([Like("k", pattern)])
-    assert found.tolist() == [at for at, text in enumerate(texts) if like(text, pattern)]
+    [found] = of_texts(TRIPLES).members([Like("k", pattern)])
+    assert found.tolist() == [at for at, text in enumerate(TRIPLES) if like(text, pattern)]
 
 
 def test_no_pattern_takes_long() -> None:
     """Some versions of DuckDB would try all ways to place the signs, and this test would not end."""
-    people = Microdata(pa.table({"k": ["a" * 300], "salary": [1]}), confidential="salary", keys=["k"])
-    table = PeopleTable.of(people, schema_of(people))
+    table = of_texts(("a" * 300,))
     for pattern in ("%a_" * 19 + "%b", "_%" + "%a" * 18 + "b", "%" * 19 + "b", "%a" * 20 + "b"):
         found = table.members([Like("k", pattern), Not(Like("k", pattern))])
         assert [each.tolist() for each in found] == [[], [0]]

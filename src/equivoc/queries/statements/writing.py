@@ -57,7 +57,7 @@ def condition_sql(
             inner = condition_sql(Like(key, pattern), dialect=dialect, column_of=column_of, linear_like=True)
             return f"NOT {inner}"
         case _:
-            return _leaf(condition, dialect=dialect, column_of=column_of).sql(dialect=dialect)
+            return _leaf(condition, dialect=dialect, column_of=column_of).sql(dialect=dialect, copy=False)
 
 
 def statement_sql(
@@ -78,12 +78,12 @@ def statement_sql(
     from equivoc.engines.statements import column
 
     shown = [column(key) for key in groups] + [_aggregate(*each) for each in selected]
-    source = exp.to_identifier(table, quoted=True).sql(dialect=dialect)
-    sql = f"SELECT {', '.join(each.sql(dialect=dialect) for each in shown)} FROM {source}"
+    source = exp.to_identifier(table, quoted=True).sql(dialect=dialect, copy=False)
+    sql = f"SELECT {', '.join(each.sql(dialect=dialect, copy=False) for each in shown)} FROM {source}"
     if condition is not None:
         sql += f" WHERE {condition_sql(condition, dialect=dialect)}"
     if groups:
-        sql += f" GROUP BY {', '.join(column(key).sql(dialect=dialect) for key in groups)}"
+        sql += f" GROUP BY {', '.join(column(key).sql(dialect=dialect, copy=False) for key in groups)}"
     return sql
 
 
@@ -150,7 +150,7 @@ def _regular_expression(name: str, pattern: str) -> str:
     plain = (sign if sign.isalnum() or not sign.isascii() else "\\" + sign for sign in pattern)
     expression = "".join(signs.get(sign, written) for sign, written in zip(pattern, plain, strict=True))
     arguments = [column(name), exp.Literal.string(expression), exp.Literal.string("s")]
-    return exp.Anonymous(this="regexp_full_match", expressions=arguments).sql(dialect="duckdb")
+    return exp.Anonymous(this="regexp_full_match", expressions=arguments).sql(dialect="duckdb", copy=False)
 
 
 def _by_code_point(key: exp.Expression, value: Value, dialect: str) -> exp.Expression:

@@ -13,8 +13,8 @@ from equivoc.tables.attacker.equations import has_negatives
 from equivoc.tables.attacker.intervals import cell_intervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.contributor_posterior import ContributorIntervals, largest_contributor
-from equivoc.tables.person_posterior import PersonPosteriors, person_posteriors
 from equivoc.tables.interval_posteriors import Figures, figures_between, figures_on_steps
+from equivoc.tables.person_posterior import PersonPosteriors, person_posteriors
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]

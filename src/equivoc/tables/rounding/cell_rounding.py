@@ -171,6 +171,14 @@ class RoundedTable(TableRelease):
             weights = np.ones(len(values))
         return values[weights > 0], weights[weights > 0] / weights.sum()
 
+    @cached_property
+    def expected(self) -> Floats:
+        """The mean of each cell's posterior."""
+        if not self.exact and self.rounded.method != "random":
+            low, high = self.bounds
+            return (low + high) / 2
+        return np.array([float(np.dot(*self.posterior(cell))) for cell in range(len(self.cells))])
+
     def figures(self, *, eps: float = 0.0) -> Figures:
         """The measure of every cell's posterior; ``hit`` for windows of length ``eps``, in the attribute's unit."""
         low, high = self.bounds

@@ -58,16 +58,16 @@ def unsafe_frame(table: CellTable, rule: Any) -> Any:
     rules = as_rules(rule)
     found = np.array([each.unsafe(table) for each in rules])
     cells = np.flatnonzero(found.any(axis=0))
-    why = [
-        "; ".join(each.text for each, by in zip(rules, found[:, cell], strict=True) if by) for cell in cells
-    ]
+    patterns, pattern_of = np.unique(found[:, cells], axis=1, return_inverse=True)
+    texts = ["; ".join(np.array([each.text for each in rules])[by]) for by in patterns.T]
+    why = np.array(texts, dtype=object)[pattern_of.ravel()]
     return cell_frame(
         table,
         cells,
         {
             "value": table.values[cells],
             "people": table.people[cells],
-            "why": np.array(why, dtype=object),
+            "why": why,
             "protection": protection_levels(table, rules)[cells],
         },
     )

@@ -28,6 +28,8 @@ TEST_WORK = 1e8
 """Elementary steps of a test whether some answers leave a person one value."""
 MOST_SETS = 100
 """Sets of statements that are tried to find a contradicting one, where medians or variances contradict."""
+MOST_CELLS = 600
+"""Atoms × values, up to which such a test solves whole-number programs."""
 MOST_COUNTED = 200_000
 """People × steps of the domain, up to which such a test counts databases."""
 
@@ -122,7 +124,6 @@ class AnsweredQuestions:
 
         None if no exact method can tell.
         """
-        from equivoc.queries.bounds.person_bounds import person_bounds
         from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
 
         possible = int(np.count_nonzero(self.prior))
@@ -136,20 +137,18 @@ class AnsweredQuestions:
             return possible == 1
         moved = [replace(each, members=np.searchsorted(inside, each.members)) for each in asked]
         system = self._system(moved, inside)
+        own = system.grid.positions[self.people.codes[inside]]
+        # Values of probability 0 are not in the bounds: only posteriors leave them out.
+        every_value = possible == len(self.prior)
+        if every_value and has_another_value(system, own, place):
+            return False
         atom = int(system.atoms.of_person[place])
-        bounds = person_bounds(system, orders=self._orders(system, inside))
-        if bounds.low[atom] == bounds.high[atom]:
-            return True
-        if possible == len(self.prior):
-            # The people's own database gives the answers, unless other ones are recorded.
-            own = system.grid.positions[self.people.codes[inside]]
-            if bounds.exact[atom] or has_another_value(system, own, place):
-                return False
+        bounded = one_value_left(system, atom, orders=self._orders(system, inside))
+        if bounded or (bounded is False and every_value):
+            return bounded
         if system.grid.steps * len(inside) > MOST_COUNTED:
             return None
-        found = atom_posteriors(
-            system, prior=self.prior, bounds=bounds, seed=self.seed, methods=EXACT_TRIED, work=TEST_WORK
-        )
+        found = atom_posteriors(system, prior=self.prior, seed=self.seed, methods=EXACT_TRIED, work=TEST_WORK)
         if found.method[atom] not in EXACT:
             return None
         return bool(np.count_nonzero(found.probabilities[atom]) == 1)
@@ -174,6 +173,29 @@ class AnsweredQuestions:
             np.minimum.at(least, system.atoms.of_person, self.people.key_codes(key)[records].astype(np.int64))
             orders.append(least)
         return orders
+
+
+def one_value_left(system: AnswerSystem, atom: int, *, orders: Sequence[NDArray[np.int64]]) -> bool | None:
+    """Whether the bounds of a person of one atom are equal; None if that cannot be told from bounds."""
+    from equivoc.queries.bounds.histograms import cell_count, person_range
+    from equivoc.queries.bounds.solving import solved_parts
+
+    ranges, solved = solved_parts(system, orders=orders)
+    if ranges.floor[atom] == ranges.cap[atom]:
+        return True
+    if system.moments:  # they are left out of bounds
+        return None
+    piece = next((each for each in solved if atom in each.part.atoms), None)
+    if piece is None:
+        return False
+    inside = piece.part.atoms
+    at = int(np.searchsorted(inside, atom))
+    if piece.exact or piece.attained.open_ends(ranges.floor[inside], ranges.cap[inside])[at]:
+        return False
+    if cell_count(piece.part, system.grid.positions) > MOST_CELLS:
+        return None
+    ends = person_range(piece.part, system.grid.positions, at)
+    return None if ends is None else ends[0] == ends[1]
 
 
 def linked_to(person: int, questions: Sequence[Question], people: int) -> list[Question]:

@@ -1,8 +1,9 @@
 """Bounds of 10,000 people from 1,000 overlapping range sums, values 1 … 250: one key, three keys, four keys.
 
 A question sums over everyone whose keys lie in a random range of each key. Prints the time from the answered questions
-to the bounds of every person (also the processor's own time, for a busy machine), the share of people whose bounds are narrower than the domain, and the share of people
-whose bounds are proven exact, for several shapes of values; exits 1 if a bar is missed.
+to the bounds of every person (and the processor's own time, for a busy machine), the share of people whose bounds are
+narrower than the domain, and the share whose bounds are proven exact, for several shapes of values; exits 1 if a bar
+is missed.
     --quick  small sizes, to test the script; the times mean nothing
     --shape  one shape of values only
 """

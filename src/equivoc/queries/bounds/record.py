@@ -29,6 +29,6 @@ class PersonBounds:
     """Whether, if the answers do not contradict each other, some database that fits them gives a person ``low``, and
     some database ``high``. False: the bounds are outer ones, and the true ones may be narrower."""
     method: tuple[Method, ...] = field(repr=False)
-    """What found the bounds of each atom. "linear programs": a solution in real numbers attains them, or a program proved
-    them, in large systems one with the nearest sums only. "propagation" is exact for sums that form no cycle; elsewhere it
-    says that the work allowed for programs ended before this atom."""
+    """What found the bounds of each atom. "linear programs": a solution in real numbers attains them, or a program
+    proved them, in large systems one with the nearest sums only. "propagation" is exact for sums that form no cycle;
+    elsewhere the work allowed for programs ended before this atom."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import equivoc as eq
-from tests.auditing.every_database import Case, cases, posterior, smallest_size
+from tests.auditing.every_database import Case, answer, cases, certain, posterior, smallest_size
 
 PAPER = pd.DataFrame(
     {"Sex": ["F", "F", "M", "M", "M"], "Age": [30, 41, 37, 37, 52], "Salary": [50, 107, 77, 80, 60]}
@@ -92,3 +92,41 @@ def test_responsible_statements_are_a_smallest_set(case: Case) -> None:
         if alone:
             assert int(record) in eq.audit(case.people, alone).compromised["record"].tolist()
     assert sum(each.people for each in found.responsible) == len(found.compromised)
+
+
+@given(cases(aggregates=("SUM", "MEDIAN", "VAR_POP", "VAR_SAMP"), most_people=4))
+@settings(max_examples=20)
+def test_medians_and_variances_of_few_people_count(case: Case) -> None:
+    found = eq.audit(case.people, case.log)
+    assert found.notes == ()
+    np.testing.assert_allclose(
+        found.posteriors.probabilities,
+        posterior(case, np.full(len(case.values), 1 / len(case.values))),
+        atol=1e-9,
+    )
+
+
+@given(cases(most_people=4))
+@settings(max_examples=40)
+def test_another_database_is_only_found_where_there_is_one(case: Case) -> None:
+    """The quick proof that a value does not follow is never wrong, and is usually found."""
+    from equivoc.auditing.other_databases import has_another_value
+    from equivoc.queries.answers.constraints import answer_system
+    from equivoc.queries.answers.question import Question
+
+    questions = [
+        Question(
+            each.aggregate.lower(),
+            np.array(each.members, dtype=np.int64),
+            answer(each, case.pay),
+            at,
+            each.sql,
+        )
+        for at, each in enumerate(case.asked)
+    ]
+    system = answer_system(questions, values=case.values, people=len(case.pay), truth=case.pay)
+    place = {value: at for at, value in enumerate(case.values)}
+    own = system.grid.positions[[place[value] for value in case.pay]]
+    for person in range(len(case.pay)):
+        if has_another_value(system, own, person):
+            assert not certain(case, person, range(len(case.asked)))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from equivoc.study.result import StudyResult, load_study
     from equivoc.study.study import Study
     from equivoc.tables.cell_table import CellTable
+    from equivoc.tables.noisy_counts import NoisyCells
     from equivoc.tables.redesign import Redesign
     from equivoc.tables.rounding.cell_rounding import CellRounding
     from equivoc.tables.rules import PQ, Dominance, PPercent, Threshold
@@ -108,6 +109,7 @@ _HOMES = {
     "CellTable": "equivoc.tables.cell_table",
     "tabulate": "equivoc.tables.tabulate",
     "CellRounding": "equivoc.tables.rounding.cell_rounding",
+    "NoisyCells": "equivoc.tables.noisy_counts",
     "Redesign": "equivoc.tables.redesign",
     "PPercent": "equivoc.tables.rules",
     "PQ": "equivoc.tables.rules",
@@ -140,6 +142,7 @@ __all__ = [
     "Microaggregation",
     "Microdata",
     "NoiseAddition",
+    "NoisyCells",
     "NoisyTable",
     "Number",
     "Ordered",

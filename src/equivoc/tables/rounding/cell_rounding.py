@@ -60,7 +60,7 @@ class CellRounding:
     base: float = 5
     """Above 0, in the attribute's unit. Larger is safer."""
     method: str = "conventional"
-    time_limit: float = 60
+    time_limit: float = 25
     """Seconds for controlled rounding; a rounding that adds up is returned in any case."""
 
     def __post_init__(self) -> None:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from equivoc.tables.redesign import Redesign
     from equivoc.tables.rounding.cell_rounding import CellRounding
     from equivoc.tables.rules import PQ, Dominance, PPercent, Threshold
+    from equivoc.tables.suppression.cell_suppression import CellSuppression
     from equivoc.tables.tabulate import tabulate
     from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
     from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
@@ -109,6 +110,7 @@ _HOMES = {
     "CellTable": "equivoc.tables.cell_table",
     "tabulate": "equivoc.tables.tabulate",
     "CellRounding": "equivoc.tables.rounding.cell_rounding",
+    "CellSuppression": "equivoc.tables.suppression.cell_suppression",
     "NoisyCells": "equivoc.tables.noisy_counts",
     "Redesign": "equivoc.tables.redesign",
     "PPercent": "equivoc.tables.rules",
@@ -128,6 +130,7 @@ __all__ = [
     "Budget",
     "Categories",
     "CellRounding",
+    "CellSuppression",
     "CellTable",
     "Choice",
     "ChoiceAmong",

@@ -1,0 +1,150 @@
+"""The search for a cheap protected pattern: cut generation, whole or by fixing the largest relaxed cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.tables.suppression.cuts import Attack, Cut
+from equivoc.tables.suppression.master import Master
+from equivoc.tables.suppression.patterns import Proofs, cleaned, greedy
+from equivoc.tables.suppression.problem import Goal, SuppressionProblem
+from equivoc.tables.suppression.solver import TimeUpError
+
+Booleans = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+# Relaxed cells from here on count as suppressed.
+_NEARLY_ONE = 0.999
+# Of the fractional cells, the share that is fixed at once.
+_FIXED_AT_ONCE = 0.1
+# The bound counts as settled once three rounds of inequalities raised it by less than this share.
+_SLOW = 0.005
+# Two costs closer than this, relatively, are equal.
+_EQUAL_COST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A protected pattern, and a lower bound of what any protected pattern adds to the forced cells."""
+
+    pattern: Booleans
+    added: float
+    """The cost of the suppressed cells that are not forced."""
+    bound: float
+    """No protected pattern has a smaller added cost."""
+    proven: bool
+    in_time: bool
+
+
+class Search:
+    """The best pattern and the best bound so far."""
+
+    def __init__(self, problem: SuppressionProblem, deadline: float) -> None:
+        self.problem, self.deadline = problem, deadline
+        self.master, self.attack = Master(problem), Attack(problem)
+        self.bound, self.added = 0.0, np.inf
+        self.pattern = problem.usable
+        # Neighbours need similar programs: each starts from the last one's solution.
+        self.goals = sorted(problem.goals, key=lambda goal: (goal.sign, goal.level))
+
+    @property
+    def proven(self) -> bool:
+        """Whether no pattern can be cheaper."""
+        return self.added <= self.bound + _EQUAL_COST * self.added
+
+    def offer(self, pattern: Booleans, proofs: Proofs) -> None:
+        """A protected pattern: free it of what is not needed, and keep it if it is the cheapest so far."""
+        self._keep(pattern)
+        self._keep(cleaned(self.problem, pattern, proofs, deadline=self.deadline))
+
+    def _keep(self, pattern: Booleans) -> None:
+        if self.problem.added(pattern) < self.added:
+            self.pattern, self.added = pattern, self.problem.added(pattern)
+
+    def violated(self, y: Floats, goals: Iterable[Goal]) -> list[Cut]:
+        """The inequalities of these goals that y violates."""
+        cuts = (
+            self.attack.cut(goal, y, deadline=self.deadline)
+            for goal in goals
+            # Where she knows only published cells, she knows no more than everyone.
+            if not goal.known or y[list(goal.known)].any()
+        )
+        return [cut for cut in cuts if cut is not None]
+
+    def relax(self) -> Floats:
+        """The relaxed solution, once no inequality is violated or the bound hardly rises any more."""
+        bounds: list[float] = []
+        while True:
+            y, cost = self.master.relaxed(self.deadline)
+            self.bound = max(self.bound, cost)
+            bounds.append(cost)
+            slow = len(bounds) > 4 and bounds[-1] - bounds[-4] < _SLOW * bounds[-1]
+            if slow or not self.master.add(self.violated(y, self.goals)):
+                return y
+
+
+def search(problem: SuppressionProblem, *, exact: bool, deadline: float) -> Found:
+    """The cheapest pattern that is found in time; the first protected one is always found, whatever the time."""
+    pattern, proofs = greedy(problem, problem.forced, problem.cost, deadline=np.inf)
+    state, in_time = Search(problem, deadline), True
+    try:
+        state.offer(pattern, proofs)
+        y = state.relax()
+        if not state.proven:
+            _guided(state, y)
+        if exact:
+            _exactly(state)
+        elif not state.proven:
+            _by_fixing(state, y)
+    except TimeUpError:
+        in_time = False
+    return Found(state.pattern, state.added, min(state.bound, state.added), state.proven, in_time)
+
+
+def _guided(state: Search, y: Floats) -> None:
+    """Goal by goal, with cells at a discount that the relaxed solution suppresses."""
+    price = state.problem.cost * (1.001 - y)
+    state.offer(*greedy(state.problem, state.problem.forced, price, deadline=state.deadline))
+
+
+def _exactly(state: Search) -> None:
+    """Mixed-integer programs, until the cheapest pattern is protected: then it is the optimum."""
+    while not state.proven:
+        pattern, bound, optimal = state.master.whole(state.pattern, state.deadline)
+        state.bound = max(state.bound, bound)
+        if not optimal:
+            raise TimeUpError
+        if not state.master.add(state.violated(pattern.astype(np.float64), state.goals)):
+            state.pattern, state.added = pattern, state.problem.added(pattern)
+            state.bound = state.added
+            return
+
+
+def _by_fixing(state: Search, y: Floats) -> None:
+    """Fix the largest relaxed cells, solve again, until the fixed ones protect every goal."""
+    problem, master = state.problem, state.master
+    fixed, goals = problem.forced.copy(), state.goals
+    while goals:
+        fractional = problem.free[(y[problem.free] > 1e-6) & ~fixed[problem.free]]
+        if not len(fractional):
+            break
+        order = fractional[np.argsort(-y[fractional], kind="stable")]
+        chosen = np.union1d(order[: max(1, int(_FIXED_AT_ONCE * len(order)))], order[y[order] >= _NEARLY_ONE])
+        fixed[chosen] = True
+        master.fix(chosen)
+        goals = [
+            goal
+            for goal in goals
+            if not state.attack.reaches(goal, fixed.astype(np.float64), deadline=state.deadline)
+        ]
+        for _ in range(2):
+            y, _cost = master.relaxed(state.deadline)
+            if not master.add(state.violated(y, goals)):
+                break
+        y, _cost = master.relaxed(state.deadline)
+    master.unfix()
+    state.offer(*greedy(problem, fixed, problem.cost, deadline=state.deadline))

@@ -1,0 +1,136 @@
+"""Suppression on arrays: unsafe cells and their protection in, a pattern out, checked by the attacker's intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equivoc.errors import InputError
+from equivoc.queries.decimals import decimal_places
+from equivoc.tables.adding_up import check_adds_up
+from equivoc.tables.attacker.equations import cell_name, has_negatives
+from equivoc.tables.attacker.intervals import CellIntervals, cell_intervals
+from equivoc.tables.cell_table import CellTable
+from equivoc.tables.suppression.goals import suppression_problem
+from equivoc.tables.suppression.patterns import UnprotectableError
+from equivoc.tables.suppression.problem import Goal
+from equivoc.tables.suppression.search import search
+from equivoc.tables.suppression.verify import ShortfallError, verified_intervals
+
+Booleans = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+# Programs have tolerances. If the final check finds a goal missed by them, all levels are raised by the next share.
+_TIGHTER = (0.0, 1e-6, 1e-4)
+# Up to this many cells to decide on, the optimum is searched for in tables that are no network, too.
+_FEW = 150
+
+
+@dataclass(frozen=True, eq=False)
+class Suppressed:
+    """A protected pattern, what it costs, and what the attacker can compute."""
+
+    pattern: Booleans = field(repr=False)
+    """True for suppressed cells."""
+    added: float
+    """The cost of suppressed cells that are neither unsafe nor in ``must``."""
+    bound: float
+    """No protected pattern has a smaller added cost."""
+    proven: bool
+    in_time: bool
+    intervals: CellIntervals = field(repr=False)
+    from_zero: bool
+    """Whether the attacker knows that cells are at least 0."""
+
+
+def suppress(
+    table: CellTable,
+    *,
+    unsafe: Booleans,
+    protection: Floats,
+    cost: Floats,
+    must: Booleans | None = None,
+    must_not: Booleans | None = None,
+    singles: bool = True,
+    time_limit: float = 60.0,
+) -> Suppressed:
+    """The cheapest protected pattern that is found within ``time_limit`` seconds.
+
+    ``protection``: how far above and below its value the attacker's bounds of each unsafe cell must lie.
+    """
+    deadline = perf_counter() + time_limit
+    nothing = np.zeros(len(table), dtype=bool)
+    must, must_not = nothing if must is None else must, nothing if must_not is None else must_not
+    _check(table, unsafe, protection, must, must_not)
+    from_zero = not has_negatives(table)
+    if not (unsafe | must).any():
+        return Suppressed(nothing, 0.0, 0.0, True, True, cell_intervals(table, nothing), from_zero)
+    bounds: list[float] = []
+    for tighter in _TIGHTER[0 if decimal_places(table.values) is not None else 1 :]:
+        problem = suppression_problem(
+            table,
+            unsafe=unsafe,
+            protection=protection,
+            cost=cost,
+            must=must,
+            must_not=must_not,
+            singles=singles,
+            tighter=tighter,
+        )
+        try:
+            found = search(problem, exact=problem.network or len(problem.free) <= _FEW, deadline=deadline)
+            bounds.append(found.bound)
+            intervals = verified_intervals(table, problem, found.pattern)
+        except UnprotectableError as error:
+            raise _unprotectable(table, error.goal, must_not) from None
+        except ShortfallError:
+            continue
+        # What was not enough by a tolerance still bounds the cost from below.
+        return Suppressed(
+            found.pattern,
+            found.added,
+            bounds[0],
+            found.proven and len(bounds) == 1,
+            found.in_time,
+            intervals,
+            from_zero,
+        )
+    raise RuntimeError("no pattern passed the final check: numbers of too different size for float64.")
+
+
+def _check(
+    table: CellTable, unsafe: Booleans, protection: Floats, must: Booleans, must_not: Booleans
+) -> None:
+    negative = np.flatnonzero(~(protection >= 0) & unsafe)
+    if len(negative):
+        cell = int(negative[0])
+        raise InputError(
+            f"the protection of the cell {cell_name(table, cell)} is {protection[cell]:g}; it must be 0 or more."
+        )
+    for marked, what in ((unsafe, "is unsafe"), (must, "is in must")):
+        both = np.flatnonzero(marked & must_not)
+        if len(both):
+            raise InputError(
+                f"must_not holds the cell {cell_name(table, int(both[0]))}, which {what}: take it out of one."
+            )
+    check_adds_up(table)
+
+
+def _unprotectable(table: CellTable, goal: Goal, must_not: Booleans) -> InputError:
+    who = (
+        ""
+        if not goal.known
+        else f" from the single contributor of the cell {cell_name(table, goal.known[-1])}"
+    )
+    what = (
+        "allow some of the cells in must_not"
+        if must_not.any()
+        else "suppress the grand total too (must), or merge categories (eq.Redesign)"
+    )
+    return InputError(
+        f"the unsafe cell {cell_name(table, goal.cell)} cannot be protected{who}: even with every other cell "
+        f"suppressed its margins give it away; {what}."
+    )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from equivoc.gateway.chain_kernels import ChainShape, Goal
 
 FIRST_SWEEPS = 8
-MOST_SWEEPS = 64
+MOST_SWEEPS = 256
 MIXING_SWEEPS = 10
 BRIDGE_SWEEPS = 200
 _TINY = 1e-9

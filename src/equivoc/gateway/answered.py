@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from equivoc.gateway.answer_pool import AnswerPool, Extreme, Limits
 from equivoc.gateway.history import SavedPool
-from equivoc.gateway.null_moves import MOST_ENTRIES, KeyOrders, SumMoves, sum_moves
+from equivoc.gateway.null_moves import KeyOrders, SumMoves, sum_moves
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.rank_rule import KnownSums, Trial
 from equivoc.queries.answers.question import Question
@@ -53,6 +53,8 @@ class Answered:
         self._ranges: list[dict[str, tuple[int, int]]] = []
         self._linked = np.arange(people)
         self._moves: SumMoves | None = None
+        self._judged: tuple[NDArray[np.int64], SumMoves] | None = None
+        """The last question that was judged, and the moves if it is answered: computed once for both."""
         draws = policy.draws if policy.simulatable else 0
         self._pool = AnswerPool(setting.grid, people=people, draws=draws, seed=self.seed(b"begin"))
 
@@ -108,9 +110,11 @@ class Answered:
             alike = np.unique(2 * alike + inside, return_inverse=True)[1].reshape(-1)
         touched = np.unique(np.concatenate([self._linked[question.members] for question in new]))
         accepted = policy.draws_accepted if policy.simulatable else 0
+        moves = self._moves_with(sums, trial)
+        self._judged = (sums[0], moves) if len(sums) == 1 else None
         return self._pool.disclosing(
             extremes,
-            self._moves_with(sums, trial),
+            moves,
             alike,
             np.isin(self._linked, touched),
             Limits(policy.least_h0, accepted, policy.work),
@@ -153,7 +157,8 @@ class Answered:
             self.known_sums.answer(trial)
         self._sets.append(question.members)
         self._ranges.append(self._setting.orders.ranges(question.members))
-        self._moves = None
+        judged, self._judged = self._judged, None
+        self._moves = judged[1] if judged is not None and judged[0] is question.members else None
 
     def _current_moves(self) -> SumMoves:
         if self._moves is None:
@@ -164,16 +169,10 @@ class Answered:
         """The moves that keep all answered sums and these."""
         if not sums and self._moves is not None:
             return self._moves
-        orders, known = self._setting.orders, self.known_sums
-        label = known.label if trial is None else trial.label
-
-        def reduced() -> tuple[NDArray[np.int64], Sequence[int], int] | None:
-            if (known.rank + len(sums)) * (int(label.max()) + 1) > MOST_ENTRIES:
-                return None
-            return (known if trial is None else known.after(trial)).reduced()
-
+        orders = self._setting.orders
+        label = self.known_sums.label if trial is None else trial.label
         ranges = [*self._ranges, *(orders.ranges(members) for members in sums)]
-        return sum_moves([*self._sets, *sums], ranges, orders, label=label, reduced=reduced)
+        return sum_moves([*self._sets, *sums], ranges, orders, label=label)
 
     def _goal(self, question: Question) -> Goal:
         from equivoc.gateway.chain_kernels import MAX_GOAL, MIN_GOAL, SUM_GOAL, Goal

@@ -1,13 +1,14 @@
 """Moves that keep all answered sums: shifts of a few atoms' sums, the steps of the chain over databases.
 
 For ranges of one key they are shifts of prefix sums. For other sets: pairs of neighbouring atoms that differ in the
-same sums, and, where the sums are few, the solutions that belong to single free atoms, with sums and differences of
-these. Missing moves make the chain's figures too small, so that a question is rather refused.
+same sums (any pairs, for atoms that few of these use), and, where atoms and sums are few, a lattice basis of all moves
+with sums and differences of its vectors. Missing moves make the chain's figures too small, so that a question is rather
+refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 
@@ -17,11 +18,14 @@ from numpy.typing import NDArray
 from equivoc.data.microdata import Microdata
 
 LARGEST_STEP = 6
-_LONGEST_MOVE = 64
-MOST_ENTRIES = 2_000_000
-"""Entries of reduced rows up to which solutions of single atoms are used."""
+_MOST_LATTICE_ATOMS = 600
+_MOST_LATTICE_ENTRIES = 60_000
+_MOST_ROUNDS = 30
 _MOST_PAIRS_PER_DIFFERENCE = 64
 _MOST_COMBINED = 40
+_ENOUGH_MOVES = 8
+_MOST_PAIRED_ATOMS = 1_400
+_MOST_RARE_ATOMS = 500
 Move = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Atoms, and the step of each."""
 
@@ -75,12 +79,10 @@ def sum_moves(
     orders: KeyOrders,
     *,
     label: NDArray[np.int64],
-    reduced: Callable[[], tuple[NDArray[np.int64], Sequence[int], int] | None],
 ) -> SumMoves:
     """Moves that keep the sums over ``sets``.
 
-    ``ranges`` has the keys of which each set is a range, ``label`` the atom of each person, and ``reduced`` gives the
-    reduced rows over atoms, their pivots and their prime, or None if they are too large.
+    ``ranges`` has the keys of which each set is a range, ``label`` the atom of each person.
     """
     if not sets:
         return SumMoves(np.zeros(len(label), dtype=np.int64), np.ones(1, dtype=bool), ())
@@ -90,15 +92,37 @@ def sum_moves(
     free = np.ones(int(label.max()) + 1, dtype=bool)
     for members in sets:
         free[label[members]] = False
-    moves = {
-        tuple(zip(*map(np.ndarray.tolist, move), strict=True)): move
-        for move in _differences(sets, orders, label)
-    }
-    rows = reduced()
-    if rows is not None:
-        for move in _fundamental(*rows):
-            moves.setdefault(tuple(zip(*map(np.ndarray.tolist, move), strict=True)), move)
-    return SumMoves(label, free, tuple(moves.values()))
+    sign = _signs(sets, label)
+    found = _Collected(len(free))
+    for steps in _differences(sign, label[orders.neighbours(label)]):
+        found.add(steps)
+    for steps in _lattice(sets, label, len(free)):
+        found.add(steps)
+    rare = np.flatnonzero((found.uses < _ENOUGH_MOVES) & ~free)
+    if rare.size:
+        for steps in _for_rare_atoms(sign, rare):
+            found.add(steps)
+    return SumMoves(label, free, found.moves())
+
+
+class _Collected:
+    """Different moves, and how many use each atom."""
+
+    def __init__(self, atoms: int) -> None:
+        self._found: dict[tuple[tuple[int, int], ...], None] = {}
+        self.uses = np.zeros(atoms, dtype=np.int64)
+
+    def add(self, steps: dict[int, int]) -> None:
+        key = tuple(sorted(steps.items()))
+        opposite = tuple((atom, -step) for atom, step in key)
+        if key and key not in self._found and opposite not in self._found:
+            self._found[key] = None
+            self.uses[[atom for atom, _ in key]] += 1
+
+    def moves(self) -> tuple[Move, ...]:
+        return tuple(
+            (np.array([atom for atom, _ in key]), np.array([step for _, step in key])) for key in self._found
+        )
 
 
 def _one_key(codes: NDArray[np.int64], ranges: Sequence[tuple[int, int]]) -> SumMoves:
@@ -127,71 +151,102 @@ def _one_key(codes: NDArray[np.int64], ranges: Sequence[tuple[int, int]]) -> Sum
     )
 
 
-def _differences(
-    sets: Sequence[NDArray[np.int64]], orders: KeyOrders, label: NDArray[np.int64]
-) -> list[Move]:
-    """Two pairs of neighbours that differ in the same sums: one pair takes what the other gives."""
+def _signs(sets: Sequence[NDArray[np.int64]], label: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A number for each atom, the sum of random marks of the sums it is in: equal differences, equal sums."""
     marks = np.random.default_rng(len(sets)).integers(0, 1 << 63, size=len(sets), dtype=np.uint64)
     sign = np.zeros(len(label), dtype=np.uint64)
     for members, mark in zip(sets, marks, strict=True):
         sign[members] += mark  # wraps around
-    pairs = orders.neighbours(label)
-    both = np.concatenate([pairs, pairs[:, ::-1]])
-    atoms = label[both]
-    _, first = np.unique(atoms, axis=0, return_index=True)
-    both, atoms = both[first], atoms[first]
-    difference = sign[both[:, 0]] - sign[both[:, 1]]
+    found = np.zeros(int(label.max()) + 1, dtype=np.uint64)
+    found[label] = sign
+    return found
+
+
+def _differences(sign: NDArray[np.uint64], neighbours: NDArray[np.int64]) -> Iterator[dict[int, int]]:
+    """Two pairs of neighbours that differ in the same sums: one pair takes what the other gives."""
+    pairs = np.unique(np.concatenate([neighbours, neighbours[:, ::-1]]), axis=0)
+    difference = sign[pairs[:, 0]] - sign[pairs[:, 1]]
     order = np.argsort(difference, kind="stable")
-    found: list[Move] = []
-    begin = 0
-    while begin < len(order):
-        end = begin + 1
-        while end < len(order) and difference[order[end]] == difference[order[begin]]:
-            end += 1
-        same = order[begin:end][:_MOST_PAIRS_PER_DIFFERENCE]
-        for one, other in pairwise(same):
-            steps: dict[int, int] = {}
-            for atom, step in zip((*atoms[one], *atoms[other]), (1, -1, -1, 1), strict=True):
-                steps[int(atom)] = steps.get(int(atom), 0) + step
-            kept = {atom: step for atom, step in steps.items() if step}
-            if kept:
-                found.append((np.array(list(kept)), np.array(list(kept.values()))))
-        begin = end
+    ends = np.flatnonzero(np.diff(difference[order])) + 1
+    for same in np.split(order, ends):
+        for one, other in pairwise(same[:_MOST_PAIRS_PER_DIFFERENCE]):
+            yield _exchange(*pairs[one].tolist(), *pairs[other].tolist())
+
+
+def _for_rare_atoms(sign: NDArray[np.uint64], rare: NDArray[np.int64]) -> Iterator[dict[int, int]]:
+    """More such pairs for atoms that few moves use, among all pairs of at most some 1,400 atoms."""
+    rng = np.random.default_rng(len(sign))
+    some = rng.permutation(len(sign))[:_MOST_PAIRED_ATOMS]
+    known = (sign[some][:, None] - sign[some][None, :]).reshape(-1)
+    order = np.argsort(known, kind="stable")
+    for atom in rare[:_MOST_RARE_ATOMS].tolist():
+        wanted = sign[atom] - sign[some]
+        first = np.searchsorted(known, wanted, sorter=order)
+        last = np.searchsorted(known, wanted, side="right", sorter=order)
+        there = np.flatnonzero((last > first) & (some != atom))
+        for place in rng.permutation(there)[: 4 * _ENOUGH_MOVES].tolist():
+            match = int(order[rng.integers(first[place], last[place])])
+            one, other = int(some[match // len(some)]), int(some[match % len(some)])
+            if (one, other) != (atom, int(some[place])):
+                yield _exchange(atom, int(some[place]), one, other)
+
+
+def _exchange(one: int, other: int, third: int, fourth: int) -> dict[int, int]:
+    """The steps +1, −1, −1, +1 of these atoms; atoms may repeat."""
+    steps: dict[int, int] = {}
+    for atom, step in ((one, 1), (other, -1), (third, -1), (fourth, 1)):
+        steps[atom] = steps.get(atom, 0) + step
+    return {atom: step for atom, step in sorted(steps.items()) if step}
+
+
+def _lattice(
+    sets: Sequence[NDArray[np.int64]], label: NDArray[np.int64], atoms: int
+) -> Iterator[dict[int, int]]:
+    """A lattice basis of all moves, shortened; nothing if atoms or sums are too many."""
+    from equivoc.queries.posteriors.integer_solutions import integer_solutions
+
+    if atoms > _MOST_LATTICE_ATOMS or atoms * len(sets) > _MOST_LATTICE_ENTRIES:
+        return
+    matrix = np.zeros((len(sets), atoms), dtype=np.int64)
+    for row, members in zip(matrix, sets, strict=True):
+        row[label[members]] = 1
+    try:
+        solved = integer_solutions(matrix, np.zeros(len(sets), dtype=np.int64))
+    except OverflowError:
+        return
+    if solved is None:
+        return
+    basis = _shorter(np.asarray(solved.moves.toarray()))
+    found = [{int(a): int(vector[a]) for a in np.flatnonzero(vector)} for vector in basis]
+    yield from (steps for steps in found if _small(steps))
+    if len(found) <= _MOST_COMBINED:  # a basis alone can leave databases unreached
+        for one, other in combinations(found, 2):
+            if one.keys() & other.keys():
+                for sign in (1, -1):
+                    total = {a: one.get(a, 0) + sign * other.get(a, 0) for a in one.keys() | other.keys()}
+                    kept = {a: step for a, step in total.items() if step}
+                    if _small(kept):
+                        yield kept
+
+
+def _shorter(basis: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Subtract vectors from each other as long as that shortens them; the lattice stays the same."""
+    found = basis.copy()
+    for _ in range(_MOST_ROUNDS):
+        changed = False
+        for one in range(len(found)):
+            products = found @ found[one]
+            if products[one] == 0:
+                continue
+            times = np.rint(products / products[one]).astype(np.int64)
+            times[one] = 0
+            if times.any():
+                found -= times[:, None] * found[one]
+                changed = True
+        if not changed:
+            break
     return found
 
 
-def _fundamental(rows: NDArray[np.int64], pivots: Sequence[int], prime: int) -> list[Move]:
-    """For each atom without a pivot, the solution in which it alone of them moves; those with small whole steps."""
-    others = np.setdiff1d(np.arange(rows.shape[1]), pivots)
-    where = np.array(pivots, dtype=np.int64)
-    found = []
-    for atom in others.tolist():
-        column = rows[:, atom]
-        used = np.flatnonzero(column)
-        if len(used) >= _LONGEST_MOVE:
-            continue
-        for times in range(1, LARGEST_STEP + 1):
-            entries = [int(times * int(value) % prime) for value in column[used]]
-            steps = [value - prime if value > prime // 2 else value for value in entries]
-            if all(abs(step) <= LARGEST_STEP for step in steps):
-                found.append((np.array([atom, *where[used]]), np.array([times, *(-step for step in steps)])))
-                break
-    return found + _sums_and_differences(found)
-
-
-def _sums_and_differences(moves: Sequence[Move]) -> list[Move]:
-    """Of pairs of moves that share an atom, if the moves are few: a basis alone can leave databases unreached."""
-    if len(moves) > _MOST_COMBINED:
-        return []
-    found = []
-    for (atoms, steps), (others, other_steps) in combinations(moves, 2):
-        if not np.intersect1d(atoms, others).size:
-            continue
-        for sign in (1, -1):
-            total = dict(zip(atoms.tolist(), steps.tolist(), strict=True))
-            for atom, step in zip(others.tolist(), other_steps.tolist(), strict=True):
-                total[atom] = total.get(atom, 0) + sign * step
-            kept = {atom: step for atom, step in total.items() if step}
-            if kept:
-                found.append((np.array(list(kept)), np.array(list(kept.values()))))
-    return found
+def _small(steps: dict[int, int]) -> bool:
+    return all(abs(step) <= LARGEST_STEP for step in steps.values())

@@ -28,7 +28,6 @@ searched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -92,17 +91,6 @@ class KnownSums:
     def label(self) -> NDArray[np.int64]:
         """The atom of each person."""
         return self._label
-
-    def reduced(self) -> tuple[NDArray[np.int64], tuple[int, ...], int]:
-        """The reduced rows over atoms, their pivots, and the prime."""
-        return self._matrix[: self.rank, : self._atoms], tuple(self._pivots), self._prime
-
-    def after(self, trial: Trial) -> KnownSums:
-        """A copy in which the questions of the trial are answered."""
-        found = copy(self)
-        found._matrix, found._pivots = self._matrix.copy(), list(self._pivots)
-        found.answer(trial)
-        return found
 
     def follows(self, members: NDArray[np.int64]) -> bool:
         """True if the sum over these people follows from the answered ones."""

@@ -93,16 +93,21 @@ def search(problem: SuppressionProblem, *, exact: bool, deadline: float) -> Foun
     state, in_time = Search(problem, deadline), True
     try:
         state.offer(pattern, proofs)
-        y = state.relax()
         if not state.proven:
-            _guided(state, y)
-        if exact:
-            _exactly(state)
-        elif not state.proven:
-            _by_fixing(state, y)
+            _improve(state, exact=exact)
     except TimeUpError:
         in_time = False
     return Found(state.pattern, state.added, min(state.bound, state.added), state.proven, in_time)
+
+
+def _improve(state: Search, *, exact: bool) -> None:
+    y = state.relax()
+    if not state.proven:
+        _guided(state, y)
+    if exact:
+        _exactly(state)
+    elif not state.proven:
+        _by_fixing(state, y)
 
 
 def _guided(state: Search, y: Floats) -> None:

@@ -56,7 +56,7 @@ def solved(solver: Any, deadline: float) -> bool:
         solver.setOptionValue("time_limit", solver.getRunTime() + left)
         solver.run()
         status = solver.getModelStatus()
-        if status == HighsModelStatus.kOptimal:
+        if status in (HighsModelStatus.kOptimal, HighsModelStatus.kModelEmpty):
             return True
         if status == HighsModelStatus.kInfeasible:
             return False

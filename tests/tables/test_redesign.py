@@ -228,3 +228,13 @@ def test_holdings_need_subtotals_in_the_table() -> None:
     table = tabulate(microdata(people_of(0)), ["town", "age"], "pay", contributors="firm")
     with pytest.raises(InputError, match="holdings"):
         Redesign(rule=Threshold(3), hierarchies=HIERARCHIES).release(table)
+
+
+def test_equal_losses_are_decided_by_fewer_levels_then_by_the_first_keys() -> None:
+    frame = pd.DataFrame({"x": list("aabb"), "y": list("abab"), "pay": [1, 2, 3, 4]})
+    table = tabulate(Microdata(frame, confidential="pay", keys=["x", "y"]), ["x", "y"], "pay")
+    both = {
+        key: {"a": "all", "b": "all"} for key in ("x", "y")
+    }  # level 1, "all", loses as much as level 2, no key
+    assert Redesign(rule=Threshold(2), hierarchies=both).release(table).levels == {"x": 0, "y": 1}
+    assert Redesign(rule=Threshold(4), hierarchies=both).release(table).levels == {"x": 1, "y": 1}

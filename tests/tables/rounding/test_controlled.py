@@ -136,6 +136,11 @@ def test_bases_and_values_need_not_be_whole() -> None:
     release = CellRounding(0.25, "controlled").release(table)
     assert np.abs(table.relations @ release.values).max() < 1e-9
     assert np.abs(release.values - table.values).max() < 0.25
+    large = table_of(
+        [[1e9 + 0.1, 2e9 + 0.2], [0.7, 3e8 + 0.4]], value="pay"
+    )  # 10,000,000,001 bases and so on
+    release = CellRounding(0.1, "controlled").release(large)
+    np.testing.assert_allclose(release.values, large.values, rtol=1e-15)
     signed = table_of(np.random.default_rng(4).integers(-9, 9, (5, 5)), value="profit")
     release = CellRounding(5, "controlled").release(signed)
     assert np.abs(signed.relations @ release.values).max() == 0

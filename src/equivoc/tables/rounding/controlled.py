@@ -99,9 +99,9 @@ class _Program:
 def _program(table: CellTable, bases: Floats, wider: int) -> _Program:
     from scipy import sparse
 
-    start = np.floor(bases + _WHOLE * 1e-3)
-    share = np.maximum(bases - start, 0.0)
-    share[share < _WHOLE * 1e-3] = 0.0
+    close = np.maximum(1e-9, 1e-15 * np.abs(bases))  # a quotient this close to a whole number is that number
+    start = np.floor(bases + close)
+    share = np.where(bases - start < close, 0.0, bases - start)
     between = np.flatnonzero(share > 0)
     cells, signs, costs, uppers = (
         [between],

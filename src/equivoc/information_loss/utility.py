@@ -21,15 +21,20 @@ from equivoc.information_loss.propensity import pmse_ratio
 from equivoc.information_loss.query_error import QUERIES, mean_query_error
 from equivoc.information_loss.refused_queries import share_refused
 from equivoc.information_loss.shown_table import ShownTable, original_table, released_table
+from equivoc.information_loss.table_losses import table_loss_frame, table_losses
 from equivoc.intruder.release import Release
 from equivoc.number_format import figure, probability
+from equivoc.tables.cell_table import CellTable
+from equivoc.tables.release import TableRelease
 from equivoc.techniques.query_restriction import AnsweredQueries
 
 
-def utility(people: Microdata, release: Release, *, seed: int = 0) -> Any:
+def utility(people: Microdata | CellTable, release: Release | TableRelease, *, seed: int = 0) -> Any:
     """A frame of losses: measure, attribute, value, meaning. Each is 0 for the unprotected file; less is better.
 
     ``seed`` draws the random queries and the people held out. Records count equally, whatever their survey weights.
+    A table of cells with one of its releases has measures of its own: the share of cells and of the total withheld,
+    the distance of rounded cells, the share of cells that a redesign merged.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.rounding import Rounding
@@ -38,6 +43,12 @@ def utility(people: Microdata, release: Release, *, seed: int = 0) -> Any:
     >>> found[found.measure == "averages"].round(3).values.tolist()[1][:3]
     ['averages', 'pay', 0.232]
     """
+    if isinstance(people, CellTable):
+        return table_loss_frame(people, table_losses(people, release))
+    if isinstance(release, TableRelease):
+        raise InputError(
+            "what a released table loses is measured with its table of cells: eq.utility(table, release)."
+        )
     rows = losses(people, release, seed=seed)
     return people.like(
         {

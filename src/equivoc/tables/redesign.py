@@ -121,6 +121,16 @@ class RedesignedTable(TableRelease):
         )
         return np.where(partly, -np.inf, inside), np.where(partly, np.inf, touching)
 
+    @property
+    def merged_into(self) -> NDArray[np.int64]:
+        """For each inner cell of the original table, the released inner cell that contains it."""
+        nodes = [
+            shown.leaves[key.groups[level]]
+            for key, level, shown in zip(self._keys, self._at, self.cells.dimensions, strict=True)
+        ]
+        released: NDArray[np.int64] = np.arange(len(self.cells)).reshape(self.cells.shape)[np.ix_(*nodes)]
+        return released.ravel()
+
     def _spread(self, *, within: bool, of: Floats | None = None) -> Floats:
         """Of each original cell, the sum of the released inner cells that lie in it, or that share categories."""
         found = (self.values if of is None else of).reshape(self.cells.shape)

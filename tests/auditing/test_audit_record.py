@@ -240,3 +240,19 @@ def test_values_outside_the_bounds_are_taken_out() -> None:
     rows = np.array([[0.5, 0.25, 0.25], [0.2, 0.3, 0.5], [0.5, 0.5, 0.0]])
     found = within_bounds(rows, np.array([0.2, 0.2, 0.6]), np.array([0, 1, 2]), bounds)
     np.testing.assert_allclose(found, [[0, 0.5, 0.5], [0.2, 0.3, 0.5], [0, 0, 1]])
+
+
+def test_medians_of_many_people_are_left_out_and_said() -> None:
+    many = eq.datasets.people("cps_hourly_workers")
+    found = eq.audit(
+        many,
+        [
+            "SELECT SUM(wage_per_hour) FROM people WHERE age > 70",
+            "SELECT MEDIAN(wage_per_hour) FROM people",
+            "SELECT STDDEV(wage_per_hour) FROM people WHERE age > 70",
+        ],
+    )
+    [note] = found.notes
+    assert "leave out the MEDIAN or variance of statements 2, 3" in note
+    alone = eq.audit(many, "SELECT SUM(wage_per_hour) FROM people WHERE age > 70")
+    np.testing.assert_allclose(found.frame["h0"], alone.frame["h0"])

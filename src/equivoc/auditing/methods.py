@@ -5,7 +5,7 @@ from __future__ import annotations
 EXACT = ("prior", "convolution", "enumeration", "dynamic programming", "counting")
 """Methods whose probabilities are exact up to rounding."""
 MEANINGS = {
-    "prior": "exact: no answer says anything about these people; the prior stands",
+    "prior": "exact: no answer that is used says anything about these people; the prior stands",
     "convolution": "exact: the query sets are disjoint or nested, and sums of people are convolved",
     "enumeration": "exact: the sums that fit the answers have few free dimensions, and all are counted",
     "dynamic programming": "exact: all sums that fit the answers are counted, one group of people after the other",

@@ -9,9 +9,9 @@ from functools import partial
 from equivoc.auditing.conclusions import AnsweredQuestions
 from equivoc.auditing.sufficient_sets import smallest_sufficient_set
 
-WORK = 2e7
+WORK = 3e7
 """The work for all groups of people together: members of tested query sets; some ten seconds."""
-MOST_WORK = 5e6
+MOST_WORK = 6e6
 """The work for one group, at most."""
 TEST = 2e4
 """The work of a test whose query sets have few members."""

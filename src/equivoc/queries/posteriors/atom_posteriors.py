@@ -90,10 +90,7 @@ def atom_posteriors(
     )
     if left_out:
         found.notes.append(
-            "These figures leave out the MEDIAN or variance of "
-            + ("question " if len(left_out) == 1 else "questions ")
-            + ", ".join(str(number) for number in sorted(left_out))
-            + ": too many databases to count."
+            f"These figures leave out the MEDIAN or variance of {_named(system, left_out)}: too many databases to count."
         )
     for atom, person in counted.items():
         _store(found, split, atom, person, "counting")
@@ -113,6 +110,14 @@ def atom_posteriors(
     return AtomPosteriors(
         found.probabilities, tuple(found.method), found.error, found.promised, tuple(found.notes)
     )
+
+
+def _named(system: AnswerSystem, numbers: set[int]) -> str:
+    """Questions by the numbers of their statements, from 1; without questions by their own numbers."""
+    thing, named = "question", sorted(numbers)
+    if system.questions:
+        thing, named = "statement", sorted({system.questions[number].statement + 1 for number in numbers})
+    return f"{thing}{'' if len(named) == 1 else 's'} {', '.join(map(str, named))}"
 
 
 def _count_moments(

@@ -90,7 +90,8 @@ def atom_posteriors(
     )
     if left_out:
         found.notes.append(
-            f"These figures leave out the MEDIAN or variance of {_named(system, left_out)}: too many databases to count."
+            f"These figures leave out the MEDIAN or variance of {_named(system, left_out)}: too many databases to "
+            "count."
         )
     for atom, person in counted.items():
         _store(found, split, atom, person, "counting")

@@ -72,6 +72,8 @@ def audit(
     _check_auditable(people)
     seed = checked_whole_number("seed", seed, at_least=0)
     required = requirements(require)
+    if isinstance(answers, (str, os.PathLike)):
+        check_readable(Path(answers))
     belief = prior_probabilities(prior, people)
     schema = schema_of(people)
     parsed = parse(statement_text(statements), schema=schema)
@@ -82,7 +84,7 @@ def audit(
     table = PeopleTable.of(people, schema)
     questions = ask(table, parsed, answers=answers)
     if work is not None:
-        work = checked_number("work", work, "a number above 0", lambda steps: steps > 0)
+        work = checked_number("work", work, "a number above 0", lambda steps: 0 < steps < float("inf"))
     log = AnsweredQuestions(questions, people, belief, seed, work)
     concluded = log.conclusions()
     system, found = concluded.system, concluded.posteriors

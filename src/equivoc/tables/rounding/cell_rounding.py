@@ -231,9 +231,8 @@ def _controlled_notes(found: ControlledRounding, base: float) -> tuple[str, ...]
             "sums, which may be far from the true margins. Give a higher time_limit."
         )
     if found.gap > 0:
-        notes.append(
-            f"The total distance, {exact(round(found.distance * base, 6))}, is at most {found.gap:.1%} above the least."
-        )
+        # Without the distance itself: it would be one more equation for an intruder.
+        notes.append(f"The total distance to the true cells is at most {found.gap:.1%} above the least.")
     if found.timed_out:
         notes.append("The time limit ended the search.")
     return tuple(notes)

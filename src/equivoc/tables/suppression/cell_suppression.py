@@ -119,9 +119,11 @@ def _notes(found: Suppressed, limit: float) -> tuple[str, ...]:
             f"The time limit of {exact(limit)} seconds was reached: this is the best protected pattern so far."
         )
     if not found.proven:
+        # The cost itself would be one more equation for an attacker: it is the sum of suppressed values.
+        above = f"at most {found.added / found.bound - 1:.1%} above" if found.bound > 0 else "above"
         notes.append(
-            f"The suppressed cells besides the unsafe ones cost {found.added:g}; no pattern costs less than "
-            f"{found.bound:g}. Whether this one is the cheapest is not proven."
+            f"The cost of suppressed cells besides the unsafe ones is {above} a bound that no protected pattern can "
+            "undercut; whether a cheaper pattern exists is not proven."
         )
     return tuple(notes)
 

@@ -7,12 +7,14 @@ from html import escape
 from typing import Any
 
 from equivoc.assessment.assessment import Assessment
+from equivoc.assessment.of_table import TableAssessment
 from equivoc.attributes.words import closeness, measured_in
 from equivoc.auditing.result import Audit
 from equivoc.models.phrases import listed
 from equivoc.number_format import counted, figure, probability
 from equivoc.report.audit_facts import disclosed_facts, headline
 from equivoc.report.requirement_facts import requirement_facts
+from equivoc.report.table_release_facts import table_release_facts
 from equivoc.report.truth_facts import truth_facts, verdict
 
 
@@ -20,6 +22,8 @@ def notebook_summary(result: Any) -> str:
     """A small HTML table with escaped values."""
     if isinstance(result, Audit):
         return _audit(result)
+    if isinstance(result, TableAssessment):
+        return _released_table(result)
     return _assessment(result) if isinstance(result, Assessment) else _study(result)
 
 
@@ -56,6 +60,20 @@ def _audit(found: Audit) -> str:
         f"{counted(found.statement_count, 'statement')}; {len(found.people):,} records. {headline(found)}"
     )
     return _table(caption, ("people known", "for sure", f"with probability {told['likely']} or more"), rows)
+
+
+def _released_table(result: TableAssessment) -> str:
+    facts = table_release_facts(result)
+    rows = [
+        (
+            ", ".join("all" if label is None else label for label in row["categories"]),
+            *("no limit" if row[end] is None else figure(row[end]) for end in ("low", "high")),
+            "unsafe" if row["unsafe"] else "",
+        )
+        for row in facts["assessed"][:20]
+    ]
+    caption = f"{facts['title']}. {facts['method']} {facts['headline']}"
+    return _table(caption, ("cell, riskiest first", "at least", "at most", ""), rows)
 
 
 def _study(result: Any) -> str:

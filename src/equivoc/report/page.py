@@ -22,7 +22,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from equivoc.assessment.assessment import Assessment
+from equivoc.assessment.of_table import TableAssessment
 from equivoc.auditing.result import Audit
+from equivoc.charts.cell_intervals import interval_chart
 from equivoc.charts.drawing import check_drawing
 from equivoc.charts.report import assessment_figures, audit_figures
 from equivoc.decide.comparison.comparison import Comparison
@@ -34,6 +36,7 @@ from equivoc.report.comparison_facts import comparison_facts
 from equivoc.report.facts import assessment_facts
 from equivoc.report.several_facts import several_facts
 from equivoc.report.study_facts import StudyResult, study_facts
+from equivoc.report.table_release_facts import table_release_facts
 
 if TYPE_CHECKING:
     from equivoc.assessment.several import SeveralAssessments
@@ -46,6 +49,9 @@ CHART_CONFIG = {
     "legend": {"labelFontSize": 12.5, "symbolSize": 260, "labelLimit": 260},
 }
 
+LONGEST_LABEL = 80
+"""Longer category labels are cut in the cells of a table."""
+
 
 def facts_of(
     result: Any,
@@ -56,7 +62,7 @@ def facts_of(
     date: str | None = None,
     budget: bool = False,
 ) -> dict[str, Any]:
-    """The facts of an assessment, a study, a comparison or an audit, ready for JSON."""
+    """The facts of an assessment, a study, a comparison, an audit or a released table, ready for JSON."""
     if isinstance(result, Assessment):
         return assessment_facts(
             result, unit=unit, record_values=record_values, title=title, date=date, budget=budget
@@ -67,6 +73,8 @@ def facts_of(
         return comparison_facts(result, unit=unit, title=title, date=date)
     if isinstance(result, Audit):
         return audit_facts(result, unit=unit, record_values=record_values, title=title, date=date)
+    if isinstance(result, TableAssessment):
+        return table_release_facts(result, unit=unit, record_values=record_values, title=title, date=date)
     return study_facts(result, unit=unit, title=title, date=date)
 
 
@@ -81,13 +89,16 @@ def write_report(
     date: str | None = None,
     budget: bool = False,
 ) -> Path:
-    """Write the report of an assessment (with a ``study`` beside it, if given), a study, a comparison or an audit.
+    """Write the report of an assessment (with a ``study`` beside it, if given) or of another result of `facts_of`.
 
     The file is written completely or not at all; the same result gives the same bytes unless a ``date`` is given.
     """
     if isinstance(result, (Assessment, Audit)) and isinstance(path, (str, os.PathLike)):
         groups = (result.people, None if isinstance(result, Audit) else result.control)
         check_outputs([Path(path)], inputs=[group.source for group in groups if group is not None])
+    if isinstance(result, TableAssessment) and isinstance(path, (str, os.PathLike)):
+        source = None if result.table.source is None else result.table.source.source
+        check_outputs([Path(path)], inputs=[source])
     facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
     if facts["kind"] == "assessment":
         compared = None if study is None else study_facts(study, unit=unit)
@@ -96,6 +107,8 @@ def write_report(
         page = render_comparison(facts, result.plot())
     elif facts["kind"] == "audit":
         page = render_audit(facts)
+    elif facts["kind"] == "table":
+        page = render_table(facts)
     else:
         page = render(None, facts, result.plot())
     return write_page(page, path)
@@ -145,6 +158,12 @@ def render_audit(audit: dict[str, Any]) -> str:
     return _page(audit, audit_figures(audit), audit=audit)
 
 
+def render_table(table: dict[str, Any]) -> str:
+    """The page of a released table."""
+    chart = interval_chart(table)
+    return _page(table, {} if chart is None else {"intervals": chart}, table=table)
+
+
 def _page(facts: Any, charts: dict[str, alt.TopLevelMixin], **sections: Any) -> str:
     """The page with these sections; those that are not given are left out."""
     check_drawing()
@@ -152,7 +171,7 @@ def _page(facts: Any, charts: dict[str, alt.TopLevelMixin], **sections: Any) -> 
     template = _environment().get_template("page.html.jinja")
     page: str = template.render(
         facts=facts,
-        **dict.fromkeys(("assessment", "audit", "comparison", "study")) | sections,
+        **dict.fromkeys(("assessment", "audit", "comparison", "study", "table")) | sections,
         charts={name: _spec(chart) for name, chart in charts.items()},
         style=Markup(_text("page.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},
@@ -187,6 +206,7 @@ def _environment() -> Environment:
         "percent": _percent,
         "picture": _picture,
         "probability": probability,
+        "short": _short,
         "thousands": "{:,}".format,
     }
     return environment
@@ -199,6 +219,11 @@ def _percent(share: float | None) -> str:
 def _figure(value: Any) -> str:
     """A table's entry: a formatted number, anything else unchanged."""
     return "–" if value is None else figure(value) if isinstance(value, float) else str(value)
+
+
+def _short(text: str) -> str:
+    """A label that fits a table's cell."""
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
 
 
 def _inert_json(fact: Any) -> Markup:

@@ -31,7 +31,7 @@ def table_facts(table: CellTable, rules: Sequence[Rule], *, record_values: bool 
     # A count is not somebody's value.
     withheld = np.zeros(len(table), bool) if record_values or table.value is None else unsafe | few
     cells = []
-    for cell, categories in enumerate(_categories(table)):
+    for cell, categories in enumerate(categories_of(table)):
         cells.append(
             {
                 "categories": categories,
@@ -59,7 +59,7 @@ def released_table_facts(table: CellTable, intervals: CellIntervals, rules: Sequ
     """What a table that is already published tells about its suppressed cells, ready for JSON."""
     suppressed = np.isnan(table.values)
     unsafe = [rule.unsafe(table) for rule in rules]
-    names = _categories(table)
+    names = categories_of(table)
     exact = intervals.width <= intervals.accuracy
     rows = [
         {
@@ -112,7 +112,7 @@ def released_table_facts(table: CellTable, intervals: CellIntervals, rules: Sequ
     return dict(json_values(facts))
 
 
-def _categories(table: CellTable) -> list[list[str | None]]:
+def categories_of(table: CellTable) -> list[list[str | None]]:
     """The labels of every cell as text; None for a margin."""
     labels = [[written(label) for label in dimension.labels] for dimension in table.dimensions]
     return [[labels[at][node] for at, node in enumerate(nodes)] for nodes in table.nodes.tolist()]

@@ -12,6 +12,7 @@ from equivoc.queries.posteriors import sum_tables
 from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
 from equivoc.queries.posteriors.integer_solutions import integer_solutions
 from equivoc.queries.posteriors.large_sums import large_log_sums
+from equivoc.queries.posteriors.local_moves import local_moves
 from equivoc.queries.posteriors.one_key import one_key_order, shifts
 from equivoc.queries.posteriors.sum_tables import AtomDomain, log_weights
 from tests.queries.posteriors.random_systems import Asked, answered
@@ -131,3 +132,17 @@ def test_contradicting_answers_are_said():
     system.totals[0] = 1
     with pytest.raises(ImpossibleAnswersError):
         atom_posteriors(system, prior=np.full(3, 1 / 3))
+
+
+def test_local_moves_keep_every_sum_and_move_most_atoms():
+    rng = np.random.default_rng(6)
+    keys = rng.random((2, 300))
+    first = rng.random((40, 2, 1)) * 0.7
+    sets = [np.flatnonzero(((keys >= f) & (keys <= f + 0.3)).all(axis=0)) for f in first]
+    sets = [s for s in sets if len(s)]
+    moves = local_moves(sets, 300)
+    for where, steps in moves:
+        change = np.zeros(300, dtype=np.int64)
+        change[where] = steps
+        assert not any(change[s].sum() for s in sets)
+    assert len(set(np.concatenate([where for where, _ in moves]).tolist())) > 280

@@ -191,10 +191,11 @@ def _sample(
         _store(found, split, int(atom), sampled.person[place], "Gibbs sampling")
         found.error[atom] = sampled.error[place]
         found.promised[atom] = sampled.promised
-    if sampled.r_hat > AGREED:
+    rough = int((sampled.r_hat > AGREED).sum())
+    if rough:
         found.notes.append(
-            f"Sampling of {len(component.atoms)} atoms ended at its work limit before the chains agreed "
-            f"(R-hat {sampled.r_hat:.3g}): their figures are rough."
+            f"Sampling of {len(component.atoms)} atoms ended before the chains agreed on {rough} of them "
+            f"(R-hat up to {sampled.r_hat.max():.3g}): figures of these people are rough."
         )
 
 

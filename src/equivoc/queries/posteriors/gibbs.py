@@ -58,9 +58,10 @@ class Sampled:
     person: tuple[NDArray[np.float64], ...] = field(repr=False)
     error: NDArray[np.float64]
     """The standard error of each atom's largest probability, from the spread of independent parts of the chains."""
-    r_hat: float
-    """The largest over atoms; near 1: the chains agree."""
+    r_hat: NDArray[np.float64]
+    """Of each atom's sum; near 1: the chains agree."""
     promised: bool
+    """The moves reach everything, and the chains agree."""
     sweeps: int
     """Sweeps of each chain, warm-up included."""
 
@@ -190,18 +191,19 @@ def sample(
         spent += cost
         done += count * HALVES
         agreement = _r_hat(moments, count)
-        stuck = np.isinf(agreement) and done >= _STUCK
+        worst = float(agreement.max())
+        stuck = np.isinf(worst) and done >= _STUCK
         last = spent + 2 * cost > work or stuck
-        if last or agreement <= AGREED:
+        if last or worst <= AGREED:
             person, error = _averages(component, tables, ready, records)
             if last or error.max() <= target:
-                promised = ready.reaches_everything and agreement <= AGREED
+                promised = ready.reaches_everything and worst <= AGREED
                 return Sampled(person, error, agreement, promised, done)
         count *= 2
 
 
-def _r_hat(moments: NDArray[np.float64], count: int) -> float:
-    """The largest over atoms of the split R-hat of its sum."""
+def _r_hat(moments: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """The split R-hat of each atom's sum."""
     parts = moments.reshape(-1, 2, moments.shape[-1])
     mean = parts[:, 0] / count
     variance = np.maximum(parts[:, 1] / count - mean**2, 0) * count / max(count - 1, 1)
@@ -210,11 +212,9 @@ def _r_hat(moments: NDArray[np.float64], count: int) -> float:
     # The sums of squares lose digits; what is below is rounding.
     tiny = 1e-12 * np.maximum(mean**2, 1).max(axis=0)
     moving = (within > tiny) | (between > tiny)
-    if not moving.any():
-        return 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.sqrt((count - 1) / count + between[moving] / within[moving])
-    return float(ratio.max())
+        ratio = np.sqrt((count - 1) / count + between / np.where(within > tiny, within, 0.0))
+    return np.asarray(np.where(moving, ratio, 1.0), dtype=np.float64)
 
 
 def _averages(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.queries.posteriors.components import Component
 from equivoc.queries.posteriors.integer_solutions import integer_solutions
+from equivoc.queries.posteriors.local_moves import local_moves, shorter
 from equivoc.queries.posteriors.one_key import one_key_order, shifts
 
 Move = tuple[NDArray[np.int64], NDArray[np.int64]]
 _MOST_MATRIX_ENTRIES = 3e7
 _MOST_PAIRS = 4_000
 _MOST_REDUCED = 300
+_MOST_CHANGED = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,8 @@ class Moves:
 
 
 def component_moves(component: Component, point: NDArray[np.int64], *, seed: int) -> Moves | None:
-    """Shifts of prefix sums for ranges of one key; otherwise a lattice basis with sums and differences of its pairs.
+    """Shifts of prefix sums for ranges of one key; otherwise a lattice basis with sums and differences of its pairs,
+    or for large components the bases of small neighbourhoods.
 
     None if the equations are too many to solve.
     """
@@ -52,31 +56,11 @@ def component_moves(component: Component, point: NDArray[np.int64], *, seed: int
     basis = solved.moves
     unknown = component.low < component.high
     if basis.shape[0] <= _MOST_REDUCED:
-        vectors = _shorter(basis.toarray()[:, unknown])
+        vectors = shorter(basis.toarray()[:, unknown])
         moves = _with_pairs(vectors, np.flatnonzero(unknown), seed)
     else:
-        moves = _with_random_pairs(basis, seed)
+        moves = local_moves(component.rows, atoms) + _short_ones(basis)
     return Moves(moves, False)
-
-
-def _shorter(basis: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Subtract basis vectors from each other while that shortens them: the lattice stays the same."""
-    basis = basis.copy()
-    for _ in range(10):
-        changed = False
-        for i in range(len(basis)):
-            products = basis @ basis[i]
-            norm = products[i]
-            if norm == 0:
-                continue
-            times = np.rint(products / norm).astype(np.int64)
-            times[i] = 0
-            if times.any():
-                basis -= times[:, None] * basis[i]
-                changed = True
-        if not changed:
-            break
-    return basis
 
 
 def _with_pairs(basis: NDArray[np.int64], names: NDArray[np.int64], seed: int) -> list[Move]:
@@ -99,15 +83,11 @@ def _with_pairs(basis: NDArray[np.int64], names: NDArray[np.int64], seed: int) -
     return result
 
 
-def _with_random_pairs(basis, seed: int) -> list[Move]:  # type: ignore[no-untyped-def]
-    """The same for a large basis, with random pairs."""
-    rng = np.random.default_rng(seed)
-    one, other = rng.integers(0, basis.shape[0], (2, _MOST_PAIRS))
-    result = []
-    for rows in (basis, basis[one] - basis[other], basis[one] + basis[other]):
-        rows = rows.tocsr()
-        rows.eliminate_zeros()
-        for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-            if stop > start:
-                result.append((rows.indices[start:stop].astype(np.int64), rows.data[start:stop]))
-    return result
+def _short_ones(basis: Any) -> list[Move]:
+    """The moves of the basis that change few sums."""
+    found = []
+    for start, stop in zip(basis.indptr[:-1], basis.indptr[1:], strict=True):
+        used = basis.data[start:stop] != 0
+        if 0 < used.sum() <= _MOST_CHANGED:
+            found.append((basis.indices[start:stop][used].astype(np.int64), basis.data[start:stop][used]))
+    return found

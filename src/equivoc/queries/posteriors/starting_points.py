@@ -44,7 +44,7 @@ def starting_point(
         bounds=Bounds(np.array(least), np.array(greatest)),
         constraints=[LinearConstraint(matrix, np.array(low), np.array(high))] if rows else [],
         # Any point will do: the search need not prove that it is the best one.
-        options={"node_limit": _MOST_NODES, "mip_rel_gap": 0.2},
+        options={"node_limit": _MOST_NODES, "mip_rel_gap": 1e6},
     )
     if found.status == 2:
         raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")

@@ -11,16 +11,17 @@ from equivoc.charts.drawing import drawable
 
 MOST_BARS = 30
 WIDTH = 560
+UNSAFE, SECONDARY = "unsafe cell", "withheld to protect others"
 LONGEST = 36
 """Characters of a cell's name."""
 
 
 def interval_chart(facts: dict[str, Any]) -> Any:
-    """One bar per assessed cell from its least to its greatest possible value, the narrowest on top; None without."""
+    """One bar per withheld cell from its least to its greatest possible value, the narrowest on top; None without."""
     drawn = [
         row
         for row in facts["assessed"]
-        if row["low"] is not None and row["high"] is not None and (row["withheld"] or row["width"] > 0)
+        if row["low"] is not None and row["high"] is not None and row["withheld"]
     ]
     drawn = sorted(drawn, key=lambda row: row["width"])[:MOST_BARS]
     if not drawn:
@@ -32,16 +33,15 @@ def interval_chart(facts: dict[str, Any]) -> Any:
             "low": row["low"],
             "high": row["high"],
             "width": row["width"],
-            "kind": "unsafe" if row["unsafe"] else "other",
+            "kind": UNSAFE if row["unsafe"] else SECONDARY,
         }
         for number, row in enumerate(drawn, 1)
     ]
-    kinds = [kind for kind in ("unsafe", "other") if any(row["kind"] == kind for row in rows)]
-    colours = {"unsafe": "#b23a00", "other": COLOURS[0]}
+    kinds = [kind for kind in (UNSAFE, SECONDARY) if any(row["kind"] == kind for row in rows)]
+    colours = {UNSAFE: "#b23a00", SECONDARY: COLOURS[0]}
     of = "number of people" if facts["value"] is None else facts["value"]
     base = alt.Chart({"values": rows}).encode(
         x=alt.X("low:Q", title=f"possible values of the cell: {drawable(of)[:LONGEST]} (wider is safer)"),
-        x2="high:Q",
         y=alt.Y("cell:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
         color=alt.Color(
             "kind:N",
@@ -55,7 +55,7 @@ def interval_chart(facts: dict[str, Any]) -> Any:
             alt.Tooltip("width:Q", title="width", format=",.6~g"),
         ],
     )
-    bars = base.mark_bar(height=9, cornerRadius=3)
+    bars = base.mark_bar(height=9, cornerRadius=3).encode(x2="high:Q")
     # A tick at the lower end keeps an interval of one value visible.
     ends = base.mark_tick(thickness=3, size=13)
     return alt.layer(bars, ends).properties(width=WIDTH, height=alt.Step(20))

@@ -86,6 +86,7 @@ def table_release_facts(
         "by": list(table.by),
         "value": table.value,
         "unit": unit or _unit(result),
+        "given_unit": unit,
         "rules": [by] if by else [],
         "counts": {
             "cells": len(table),

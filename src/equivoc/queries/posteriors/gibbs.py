@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equivoc.queries.posteriors.components import Component
 from equivoc.queries.posteriors.exact_components import draw_states
 from equivoc.queries.posteriors.gibbs_kernels import ChainTables, sweeps
-from equivoc.queries.posteriors.moves import Move, component_moves
+from equivoc.queries.posteriors.moves import Move, component_moves, component_order
 from equivoc.queries.posteriors.starting_points import starting_point
 from equivoc.queries.posteriors.sum_tables import SumTable
 
@@ -70,10 +70,11 @@ def prepare(
     component: Component, tables: tuple[SumTable, ...], *, seed: int, chains: int = CHAINS
 ) -> Chain | None:
     """Find starts and moves; None if they cannot be found in reasonable work."""
-    first = starting_point(component, tables)
+    order = component_order(component)
+    first = starting_point(component, tables, order=order)
     if first is None:
         return None
-    found = component_moves(component, first, seed=seed)
+    found = component_moves(component, first, order, seed=seed)
     if found is None:
         return None
     compiled, record = _compile(component, tables, found.moves)
@@ -81,7 +82,8 @@ def prepare(
     rng = np.random.default_rng([seed, 1])
     starts = [first]
     for _ in range(chains - 1):
-        other = starting_point(component, tables, objective=rng.standard_normal(len(component.atoms)))
+        direction = rng.standard_normal(len(component.atoms))
+        other = starting_point(component, tables, order=order, objective=direction)
         starts.append(first if other is None else other)
     with_states = tuple((point, _states(component, tables, point, rng)) for point in starts)
     return Chain(

@@ -29,13 +29,19 @@ class Moves:
     """Proved: from any sums that fit, the moves lead to all others (if every sum within the limits is possible)."""
 
 
-def component_moves(component: Component, point: NDArray[np.int64], *, seed: int) -> Moves | None:
+def component_order(component: Component) -> NDArray[np.int64] | None:
+    """An order of the atoms in which every answered query set is a run; None if there is none."""
+    return one_key_order(component.asked, len(component.atoms)) if component.asked else None
+
+
+def component_moves(
+    component: Component, point: NDArray[np.int64], order: NDArray[np.int64] | None, *, seed: int
+) -> Moves | None:
     """Shifts of prefix sums for ranges of one key; otherwise a lattice basis with sums and differences of its pairs,
     or for large components the bases of small neighbourhoods.
 
     None if the equations are too many to solve.
     """
-    order = one_key_order(component.asked, len(component.atoms)) if component.asked else None
     if order is not None:
         return Moves(shifts(order, component.asked, point, component.low, component.high), True)
     rows, atoms = len(component.rows), len(component.atoms)

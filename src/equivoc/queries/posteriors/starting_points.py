@@ -14,10 +14,15 @@ _MOST_NODES = 20_000
 
 
 def starting_point(
-    component: Component, tables: tuple[SumTable, ...], *, objective: NDArray[np.float64] | None = None
+    component: Component,
+    tables: tuple[SumTable, ...],
+    *,
+    order: NDArray[np.int64] | None = None,
+    objective: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64] | None:
     """Sums that fit, a vertex in the direction of ``objective`` (None: any, always the same); None if not found.
 
+    ``order``: of the atoms, if known sums are runs in it: prefix sums as variables then make a much smaller program.
     ImpossibleAnswersError if nothing fits.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -28,9 +33,13 @@ def starting_point(
         return None
     rows, low, high, least, greatest = program
     variables = len(least)
+    if order is not None:
+        rows, low, high = _in_prefix_sums(rows, low, high, least, greatest, order)
     cost = np.zeros(variables)
     if objective is not None:
         cost[: len(component.atoms)] = objective
+        if order is not None:
+            cost[order] = objective[order] - np.append(objective[order][1:], 0.0)
     matrix = csr_array(
         (
             [value for row in rows for value in row.values()],
@@ -50,7 +59,37 @@ def starting_point(
         raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
     if found.x is None:
         return None
-    return np.asarray(np.rint(found.x[: len(component.atoms)]), dtype=np.int64)
+    point = np.rint(found.x[: len(component.atoms)])
+    if order is not None:
+        point[order] = np.diff(point[order], prepend=0.0)
+    return np.asarray(point, dtype=np.int64)
+
+
+def _in_prefix_sums(
+    rows: list[dict[int, float]],
+    low: list[float],
+    high: list[float],
+    least: list[float],
+    greatest: list[float],
+    order: NDArray[np.int64],
+) -> tuple[list[dict[int, float]], list[float], list[float]]:
+    """The same program with the variable of each atom replaced by the sum of all atoms up to it (limits in place)."""
+    before = dict(zip(order[1:].tolist(), order[:-1].tolist(), strict=True))
+    atoms = set(order.tolist())
+    single = [{atom: 1.0} for atom in order.tolist()]
+    low = low + [least[atom] for atom in order]
+    high = high + [greatest[atom] for atom in order]
+    changed = []
+    for row in [*rows, *single]:
+        new: dict[int, float] = {}
+        for variable, value in row.items():
+            new[variable] = new.get(variable, 0.0) + value
+            if variable in atoms and variable in before:
+                new[before[variable]] = new.get(before[variable], 0.0) - value
+        changed.append({variable: value for variable, value in new.items() if value})
+    for atom in atoms:
+        least[atom], greatest[atom] = 0.0, np.inf
+    return changed, low, high
 
 
 def _program(

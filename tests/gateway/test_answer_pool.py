@@ -144,6 +144,18 @@ def test_whoever_would_be_disclosed_is_found(
         questions.append(each)
 
 
+def test_people_outside_the_query_set_count_too() -> None:
+    """The sum of four is 4; that of the last two is 4 as well: the first two have 0."""
+    truth, values = [0, 0, 3, 1], [0, 1, 2, 3]
+    known = answered(truth, values, least_h0=0.0, simulatable=False)
+    known.take([question("sum", [0, 1, 2, 3], truth)])
+    each = question("sum", [2, 3], truth)
+    assert known.disclosing([each], known.known_sums.trial([each.members], seed=1, work=10**9)) == 1
+    assert (
+        least_entropy(all_that_fit([question("sum", [0, 1, 2, 3], truth), each], values, 4), each.members) > 1
+    )
+
+
 def test_safe_questions_are_answered() -> None:
     """The test of disclosure must also be able to pass: large sets of many values."""
     truth = np.random.default_rng(2).integers(0, 20, 60)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from equivoc.cli.people_options import EscapeOption
+from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.table_methods import (
+    CostOption,
+    MethodOption,
+    RedesignOption,
+    RoundOption,
+    SeedOption,
+    SuppressOption,
+    TimeLimitOption,
+    asked_method,
+)
+from equivoc.cli.table_sources import check_together, judged, released_table, tabulated
 from equivoc.cli.technique_files import named_files
 from equivoc.cli.waiting import waiting
-from equivoc.cli.words import domain_values, names
+from equivoc.cli.words import names, numbers
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, writing_into
-
-if TYPE_CHECKING:
-    from equivoc.tables.cell_table import CellTable
-    from equivoc.tables.rules import Rule
 
 KERNELS = "equivoc.tables.contribution_kernels"
 
@@ -76,6 +83,17 @@ def table(
         float | None, typer.Option(help="Round confidential values to the nearest multiple.")
     ] = None,
     drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False,
+    suppress: SuppressOption = False,
+    round_cells: RoundOption = None,
+    redesign: RedesignOption = False,
+    method: MethodOption = None,
+    cost: CostOption = None,
+    time_limit: TimeLimitOption = None,
+    seed: SeedOption = None,
+    eps: Annotated[
+        str | None, typer.Option(help="Tolerances of the hit rates, in the value's unit: 5,10.")
+    ] = None,
+    require: RequireOption = None,
     audit: Annotated[
         Path | None,
         typer.Option(
@@ -104,20 +122,23 @@ def table(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder for table.csv and unsafe.csv; with --audit, for intervals.csv and unsafe.csv."
+            help="A folder for table.csv and unsafe.csv; with --audit, for intervals.csv and unsafe.csv; with "
+            "--suppress, --round or --redesign, for released.csv and report.html."
         ),
     ] = None,
     escape: EscapeOption = True,
     record_values: Annotated[
         bool, typer.Option(help="Show values of unsafe cells and of fewer than 3 contributors.")
     ] = False,
+    unit: Annotated[str, typer.Option(help="The value's unit in the report, such as K or cents.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make a table of counts or totals and find its unsafe cells, or audit a table that was released.
+    """Make a table of counts or totals and find its unsafe cells, protect it, or audit a table that was released.
 
-    With --audit, the interval of every suppressed cell is computed from the published ones.
+    With --suppress, --round or --redesign, the protected table is made and assessed. With --audit, the interval of
+    every suppressed cell is computed from the published ones.
 
-    Example: equivoc table people.csv --by region,sex --value salary --rule p:10 --rule threshold:3
+    Example: equivoc table people.csv --by region,sex --value salary --rule p:10 --rule threshold:3 --suppress
     """
     from equivoc.tables.rules import as_rules
 
@@ -127,6 +148,21 @@ def table(
         )
     columns = names("--by", by)
     rules = as_rules(rule) if rule else ()
+    required = asked_requirements(require)
+    tolerances = None if eps is None else numbers("--eps", eps)
+    asked = asked_method(
+        rules,
+        suppress=suppress,
+        base=round_cells,
+        redesign=redesign,
+        method=method,
+        cost=cost,
+        time_limit=time_limit,
+        seed=seed,
+        hierarchies=hierarchies,
+        assessed={"--require": require, "--eps": eps, "--unit": unit or None},
+        holdings=contributors is not None,
+    )
     only_people = {
         "a file of people": people,
         "--confidential": confidential,
@@ -137,6 +173,7 @@ def table(
         "--domain": domain,
         "--round-to": round_to,
         "--drop-missing": drop_missing or None,
+        "--suppress, --round or --redesign": asked,
     }
     only_audit = {
         "--margin": margin,
@@ -144,26 +181,32 @@ def table(
         "--missing-margins": missing_margins or None,
         "--counts": counts or None,
     }
-    _check_together(audit, only_people, only_audit)
+    check_together(audit, only_people, only_audit)
     inputs = [file for file in (people, audit) if file is not None] + list(named_files([hierarchies or []]))
-    files = [] if out is None else [out / name for name in _files(audit=audit is not None, rules=rules)]
+    written = (
+        ["released.csv", "report.html"]
+        if asked is not None
+        else ["intervals.csv" if audit else "table.csv", *(["unsafe.csv"] if rules else [])]
+    )
+    files = [] if out is None else [out / name for name in written]
     check_outputs(files, inputs=inputs, folder=out)
-    if audit is not None:
-        words: dict[str, Any] = {"counts": counts, "missing_margins": missing_margins}
-        words |= {} if margin is None else {"margins": margin}
-        words |= {} if symbol is None else {"symbols": symbol}
-        frames, facts = _released(
-            audit, columns, "value" if value is None else value, hierarchies, rules, words
-        )
-    else:
-        with waiting("tabulating", kernels=KERNELS):
-            made = _tabulated(
+    page, meets = "", True
+    with waiting("working on the table", kernels=KERNELS):
+        if audit is not None:
+            words: dict[str, Any] = {"counts": counts, "missing_margins": missing_margins}
+            words |= {} if margin is None else {"margins": margin}
+            words |= {} if symbol is None else {"symbols": symbol}
+            frames, facts = released_table(
+                audit, columns, "value" if value is None else value, hierarchies, rules, words
+            )
+        else:
+            made = tabulated(
                 people,
                 columns,
                 value,
                 confidential=confidential,
                 keys=keys,
-                hierarchies=hierarchies,
+                hierarchies=None if asked is not None and asked.own_hierarchies else hierarchies,
                 contributors=contributors,
                 waiver=waiver,
                 weights=weights,
@@ -172,110 +215,33 @@ def table(
                 drop_missing=drop_missing,
                 rules=rules,
             )
-            frames, facts = _judged(made, rules, record_values=record_values)
-    if out is not None:
-        check_outputs(files, inputs=inputs, folder=out)
-        with writing_into(out, private=True):
-            for file, frame in zip(files, frames, strict=True):
-                write_csv(frame, file, escape=escape, private=True)
-    if as_json:
-        print(json.dumps(facts | {"files": [str(file) for file in files]}, indent=2, allow_nan=False))
-        return
-    from equivoc.cli.table_output import print_released_table, print_table
+            if asked is None:
+                frames, facts = judged(made, rules, record_values=record_values)
+            else:
+                frames, facts, page = asked.release(
+                    made,
+                    eps=tolerances,
+                    require=required,
+                    unit=unit,
+                    record_values=record_values,
+                    page=out is not None,
+                )
+                meets = facts["meets"]
+        if out is not None:
+            check_outputs(files, inputs=inputs, folder=out)
+            with writing_into(out, private=True):
+                for file, frame in zip(files, frames, strict=not page):
+                    write_csv(frame, file, escape=escape, private=True)
+                if page:
+                    from equivoc.report.page import write_page
 
-    (print_table if audit is None else print_released_table)(facts, files)
+                    write_page(page, files[-1], private=True)
+    with exit_code_of(meets=meets):
+        if as_json:
+            print(json.dumps(facts | {"files": [str(file) for file in files]}, indent=2, allow_nan=False))
+            return
+        from equivoc.cli.table_output import print_released_table, print_table
+        from equivoc.cli.table_release_output import print_release
 
-
-def _check_together(audit: Path | None, only_people: dict[str, Any], only_audit: dict[str, Any]) -> None:
-    """InputError if an option does not belong to what is asked for, or if there is no table."""
-    if audit is not None:
-        given = next((name for name, value in only_people.items() if value is not None), None)
-        if given is not None:
-            raise InputError(f"--audit reads a released table, which has no use for {given}: leave it out.")
-        return
-    given = next((name for name, value in only_audit.items() if value is not None), None)
-    if given is not None:
-        raise InputError(f"{given} is about a released table: give --audit as well.")
-    if only_people["a file of people"] is None:
-        raise InputError("there is no table: give a file of people, or --audit with a released table.")
-
-
-def _files(*, audit: bool, rules: Sequence[Rule]) -> list[str]:
-    return ["intervals.csv" if audit else "table.csv", *(["unsafe.csv"] if rules else [])]
-
-
-def _tabulated(
-    people: Path | None,
-    by: list[str],
-    value: str | None,
-    *,
-    confidential: str | None,
-    keys: str | None,
-    hierarchies: str | None,
-    contributors: str | None,
-    waiver: str | None,
-    weights: str | None,
-    domain: str | None,
-    round_to: float | None,
-    drop_missing: bool,
-    rules: Sequence[Rule],
-) -> CellTable:
-    from equivoc.data.microdata import read
-    from equivoc.tables.rules import Dominance
-    from equivoc.tables.tabulate import tabulate
-
-    if people is None:
-        raise InputError("there is no table: give a file of people, or --audit with a released table.")
-    if confidential is None and value is None:
-        raise InputError("--confidential is missing: name the column whose values are protected.")
-    protected = [str(value)] if confidential is None else names("--confidential", confidential)
-    used = [name for name in (*by, value, contributors, waiver) if name is not None and name not in protected]
-    person = read(
-        people,
-        confidential=protected if len(protected) > 1 else protected[0],
-        keys=list(dict.fromkeys(used)) if keys is None else names("--keys", keys),
-        domain=None if domain is None else domain_values(domain),
-        round_to=round_to,
-        weights=weights,
-        drop_missing=drop_missing,
-    )
-    return tabulate(
-        person,
-        by,
-        value,
-        hierarchies=hierarchies,
-        contributors=contributors,
-        waiver=waiver,
-        largest=max([5, *(min(rule.n, len(person)) for rule in rules if isinstance(rule, Dominance))]),
-    )
-
-
-def _judged(
-    made: CellTable, rules: Sequence[Rule], *, record_values: bool
-) -> tuple[list[Any], dict[str, Any]]:
-    """The frames to write, and the facts to print."""
-    from equivoc.report.table_facts import table_facts
-
-    facts = table_facts(made, rules, record_values=record_values)
-    return [made.frame, *([made.unsafe(rules)] if rules else [])], facts
-
-
-def _released(
-    file: Path,
-    by: list[str],
-    value: str,
-    hierarchies: str | None,
-    rules: Sequence[Rule],
-    words: dict[str, Any],
-) -> tuple[list[Any], dict[str, Any]]:
-    """The frames to write, and the facts to print."""
-    from equivoc.report.table_facts import released_table_facts
-    from equivoc.tables.attacker.intervals import cell_intervals
-    from equivoc.tables.cell_table import CellTable
-    from equivoc.tables.frames import cell_frame
-
-    released = CellTable.read(file, by=by, value=value, hierarchies=hierarchies, **words)
-    found = cell_intervals(released)
-    facts = released_table_facts(released, found, rules)
-    intervals = cell_frame(released, found.cells, {"low": found.low, "high": found.high})
-    return [intervals, *([released.unsafe(rules)] if rules else [])], facts
+        show = print_released_table if audit is not None else print_table if asked is None else print_release
+        show(facts, files)

@@ -28,16 +28,16 @@ def print_table(facts: dict[str, Any], written: Sequence[Path]) -> None:
     )
     terminal.say(facts["headline"])
     title = "Number of people" if facts["value"] is None else f"Total of {facts['value']}"
-    across = list(dict.fromkeys(_label(cell["categories"][-1]) for cell in cells))
+    across = list(dict.fromkeys(label_of(cell["categories"][-1]) for cell in cells))
     if len(facts["by"]) == 2 and len(across) <= MOST_COLUMNS:
         _rows_and_columns(terminal, title, facts, across)
     else:
-        rows = [(*map(_label, cell["categories"]), _shown(cell), f"{cell['people']:,}") for cell in cells]
-        _list(terminal, title, (*facts["by"], "value", "contributors"), rows, left=len(facts["by"]))
+        rows = [(*map(label_of, cell["categories"]), _shown(cell), f"{cell['people']:,}") for cell in cells]
+        list_rows(terminal, title, (*facts["by"], "value", "contributors"), rows, left=len(facts["by"]))
     unsafe = [cell for cell in cells if cell["why"]]
     rows = [
         (
-            *map(_label, cell["categories"]),
+            *map(label_of, cell["categories"]),
             ", ".join(cell["why"]),
             f"{cell['people']:,}",
             "withheld" if cell["protection"] is None else figure(cell["protection"]),
@@ -45,14 +45,14 @@ def print_table(facts: dict[str, Any], written: Sequence[Path]) -> None:
         for cell in unsafe
     ]
     if rows:
-        _list(
+        list_rows(
             terminal,
             "Unsafe cells; the interval that an intruder can compute must reach above the value by the protection",
             (*facts["by"], "unsafe by", "contributors", "protection"),
             rows,
             left=len(facts["by"]) + 1,
         )
-    _end(terminal, facts, written)
+    end(terminal, facts, written)
 
 
 def print_released_table(facts: dict[str, Any], written: Sequence[Path]) -> None:
@@ -64,15 +64,15 @@ def print_released_table(facts: dict[str, Any], written: Sequence[Path]) -> None
     terminal.say(facts["headline"])
     rows = [
         (
-            *map(_label, row["categories"]),
-            _bound(row["low"], "no limit"),
-            _bound(row["high"], "no limit"),
-            "disclosed" if row["disclosed"] else _bound(row["width"], "–"),
+            *map(label_of, row["categories"]),
+            bound(row["low"], "no limit"),
+            bound(row["high"], "no limit"),
+            "disclosed" if row["disclosed"] else bound(row["width"], "–"),
         )
         for row in sorted(facts["intervals"], key=_width)
     ]
     if rows:
-        _list(
+        list_rows(
             terminal,
             "What follows for cells without a value, narrowest first",
             (*facts["by"], "at least", "at most", "width"),
@@ -80,11 +80,11 @@ def print_released_table(facts: dict[str, Any], written: Sequence[Path]) -> None
             left=len(facts["by"]),
         )
     rows = [
-        (*map(_label, row["categories"]), figure(row["value"]), ", ".join(row["why"]))
+        (*map(label_of, row["categories"]), figure(row["value"]), ", ".join(row["why"]))
         for row in facts["unsafe_published"]
     ]
     if rows:
-        _list(
+        list_rows(
             terminal,
             "Published cells that are unsafe",
             (*facts["by"], "value", "unsafe by"),
@@ -93,20 +93,20 @@ def print_released_table(facts: dict[str, Any], written: Sequence[Path]) -> None
         )
     elif facts["rules"]:
         terminal.say(f"No published cell is unsafe by {' or '.join(facts['rules'])}.")
-    _end(terminal, facts, written)
+    end(terminal, facts, written)
 
 
 def _rows_and_columns(terminal: Terminal, title: str, facts: dict[str, Any], across: list[str]) -> None:
     cells = facts["cells"]
     rows = [
-        (_label(cells[at]["categories"][0]), *map(_shown, cells[at : at + len(across)]))
+        (label_of(cells[at]["categories"][0]), *map(_shown, cells[at : at + len(across)]))
         for at in range(0, len(cells), len(across))
     ]
     down, over = facts["by"]
-    _list(terminal, f"{title}, {down} by {over}", (down, *across), rows, left=1)
+    list_rows(terminal, f"{title}, {down} by {over}", (down, *across), rows, left=1)
 
 
-def _list(
+def list_rows(
     terminal: Terminal, title: str, columns: Sequence[str], rows: list[tuple[str, ...]], *, left: int
 ) -> None:
     terminal.show(title, columns, rows[:MOST_ROWS], left=left)
@@ -121,11 +121,11 @@ def _shown(cell: dict[str, Any]) -> str:
     return f"{value} {mark}".strip()
 
 
-def _label(label: str | None) -> str:
+def label_of(label: str | None) -> str:
     return ALL if label is None else label
 
 
-def _bound(bound: float | None, nothing: str) -> str:
+def bound(bound: float | None, nothing: str) -> str:
     return nothing if bound is None or not isfinite(bound) else figure(bound)
 
 
@@ -133,7 +133,7 @@ def _width(row: dict[str, Any]) -> tuple[bool, float]:
     return row["width"] is None, row["width"] or 0.0
 
 
-def _end(terminal: Terminal, facts: dict[str, Any], written: Sequence[Path]) -> None:
+def end(terminal: Terminal, facts: dict[str, Any], written: Sequence[Path]) -> None:
     for note in facts["notes"]:
         terminal.say(f"Note: {note}")
     for path in written:

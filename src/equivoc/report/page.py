@@ -128,10 +128,10 @@ def write_reports(
     return [write_page(page, file) for file, page in pages.items()]
 
 
-def write_page(page: str, path: str | os.PathLike[str]) -> Path:
-    """Write the page completely or not at all; InputError if that fails."""
+def write_page(page: str, path: str | os.PathLike[str], *, private: bool = False) -> Path:
+    """Write the page completely or not at all; InputError if that fails. ``private``: only its owner can read it."""
     path = Path(path)
-    with replacing(path) as temporary:
+    with replacing(path, private=private) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
     return path
 

@@ -142,6 +142,14 @@ def test_a_cell_that_can_be_computed_is_said(table: eq.CellTable) -> None:
     assert facts["assessed"][0]["computed"]
 
 
+def test_an_interval_without_limits_is_not_one_value() -> None:
+    people = eq.Microdata(pd.DataFrame({"region": ["n"], "pay": [7]}), confidential="pay", keys=["region"])
+    made = eq.tabulate(people, by=["region"], value="pay")
+    facts = eq.assess(made, eq.CellSuppression(rule=eq.Threshold(3)).release(made)).facts()
+    assert facts["counts"]["computed"] == 0
+    assert facts["headline"].startswith("None of 2 withheld cells can be computed exactly; none has limits.")
+
+
 @pytest.mark.parametrize("keys", [1, 3])
 def test_one_and_three_keys(keys: int, table: eq.CellTable, tmp_path: Path) -> None:
     by = ["region", "branch", "size"][:keys]

@@ -207,9 +207,11 @@ def _riskiest_first(
 
 
 def _one_value(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
-    size = np.maximum(np.maximum(np.abs(low), np.abs(high)), 1.0)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(high - low <= MULTIPLE_OF_WIDTH * size)
+    """True where the interval is one value, up to rounding."""
+    known = np.isfinite(low) & np.isfinite(high)
+    low, high = np.where(known, low, 0.0), np.where(known, high, np.inf)
+    size = np.maximum(np.maximum(np.abs(low), np.where(known, np.abs(high), 0.0)), 1.0)
+    return np.asarray(high - low <= MULTIPLE_OF_WIDTH * size)
 
 
 def _verdict(
@@ -290,11 +292,13 @@ def _method(result: TableAssessment) -> str:
             if release.proven
             else "Whether a cheaper choice exists is not proven."
         )
+        withheld = f"Cell suppression: {counted(primary, 'unsafe cell')} withheld (primary suppression)"
+        if not more:
+            return f"{withheld}; no other cell had to be."
         return (
-            f"Cell suppression: {counted(primary, 'unsafe cell')} withheld (primary suppression), and "
-            f"{counted(more, 'more cell')} so that none of them follows from the others (secondary suppression). "
-            + (proven if more else "")
-        ).strip()
+            f"{withheld}, and {counted(more, 'more cell')} so that none of them follows from the others (secondary "
+            f"suppression). {proven}"
+        )
     if isinstance(release, RoundedTable):
         return f"Cell rounding, {release.rounded.method}: every cell is a multiple of {amount(release.rounded.base)}."
     if isinstance(release, RedesignedTable):

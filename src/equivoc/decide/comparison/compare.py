@@ -18,6 +18,7 @@ from equivoc.decide.comparison.cell import ComparedSetting, measured_tolerances,
 from equivoc.decide.comparison.comparison import Comparison
 from equivoc.decide.comparison.description import comparison_facts
 from equivoc.decide.comparison.store import Store, open_store
+from equivoc.decide.tables.compare_tables import compare_tables
 from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.information_loss.overall import MEASURES
@@ -29,16 +30,17 @@ from equivoc.study.resumable.progress import checked_kind
 from equivoc.study.resumable.run import finish
 from equivoc.study.resumable.store_file import Asked, store_folder
 from equivoc.study.study import checked_techniques, too_many_cells
+from equivoc.tables.cell_table import CellTable
 from equivoc.techniques.technique import Technique
 
 
 def compare(
-    people: Microdata,
-    techniques: Iterable[Technique],
+    people: Microdata | CellTable,
+    techniques: Iterable[Any],
     *,
     known: Sequence[str] | None = None,
     require: Iterable[str | Requirement] = (),
-    utility: str = "query_error",
+    utility: str | None = None,
     replicates: int = 1,
     seed: int = 0,
     prior: str = "marginal",
@@ -47,18 +49,23 @@ def compare(
     store: str | os.PathLike[str] | None = None,
     workers: int = 1,
     progress: bool | str = False,
-) -> Comparison:
+) -> Any:
     """Measure risk and loss of several techniques and choose one.
 
     The choice meets every requirement of ``require`` (such as "true_hit(5000) <= 0.2") and loses the least by the
-    measure ``utility`` (see `equivoc.utility`). ``known``, ``prior``, ``intruder`` and ``eps`` are those of
-    `equivoc.assess`, the same for all techniques. Random techniques are released ``replicates`` times, with the seeds
-    ``seed``, ``seed + 1``, …; a requirement is then judged at the riskier end of the 95 % interval of the mean.
+    measure ``utility`` (see `equivoc.utility`; None: query_error, or cell_error of a table). ``known``, ``prior``,
+    ``intruder`` and ``eps`` are those of `equivoc.assess`, the same for all techniques. Random techniques are released
+    ``replicates`` times, with the seeds ``seed``, ``seed + 1``, …; a requirement is then judged at the riskier end of
+    the 95 % interval of the mean.
 
     ``store`` is a folder that keeps finished releases: an interrupted comparison continues from there, and one with
     other techniques, more replicates or other limits computes only what is new. ``workers`` is the number of processes;
     with more than one, a script must call this under ``if __name__ == "__main__":``. ``progress`` shows a bar on a
     terminal (True), lines ("plain") or nothing (False).
+
+    Methods that protect a table of cells (`equivoc.tabulate`), such as `equivoc.CellSuppression`, are compared for that
+    table and give a `TableComparison`: figures over the cells that are unsafe by a rule of any of the methods.
+    ``known``, ``prior``, ``intruder``, ``store`` and ``workers`` do not apply to it.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.rounding import Rounding
@@ -68,12 +75,26 @@ def compare(
     >>> compare(people, [Unprotected(), Rounding(base=200)], require=["h0 >= 1.5"]).choice.notation
     'rounding:base=200'
     """
+    if isinstance(people, CellTable):
+        if (known, store, workers, prior, intruder) != (None, None, 1, "marginal", "strongest"):
+            raise InputError(
+                "known, prior, intruder, store and workers do not apply to a table of cells: leave them out."
+            )
+        return compare_tables(
+            people,
+            techniques,
+            require=require,
+            utility="cell_error" if utility is None else utility,
+            replicates=replicates,
+            seed=seed,
+            eps=eps,
+        )
     asked = request(
         people,
         techniques,
         known=known,
         require=require,
-        utility=utility,
+        utility="query_error" if utility is None else utility,
         replicates=replicates,
         seed=seed,
         prior=prior,

@@ -1,0 +1,1 @@
+"""Methods that protect tables of cells: compared, and the mildest setting of one chosen."""

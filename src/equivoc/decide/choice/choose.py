@@ -12,11 +12,13 @@ from equivoc.assessment.requirements.figures import used_eps, value_without_rele
 from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.decide.choice.search import mildest
-from equivoc.decide.choice.search_range import SearchRange, search_range
+from equivoc.decide.choice.search_range import search_range
 from equivoc.decide.choice.trial import Trial, follow_the_setting
+from equivoc.decide.tables.choose_for_table import choose_for_table
 from equivoc.errors import InputError
 from equivoc.intruder.prior import Prior
 from equivoc.number_format import counted, exact, figure
+from equivoc.tables.cell_table import CellTable
 from equivoc.techniques.technique import Technique
 
 
@@ -126,8 +128,8 @@ class Choice:
 
 
 def choose(
-    people: Microdata,
-    technique: type[Technique] | Technique | SearchRange | str,
+    people: Microdata | CellTable,
+    technique: Any,
     parameter: str | None = None,
     *,
     require: Sequence[str | Requirement],
@@ -142,7 +144,7 @@ def choose(
     prior: Prior = "marginal",
     intruder: str = "strongest",
     progress: bool = False,
-) -> Choice:
+) -> Any:
     """The mildest setting of a technique that meets every requirement, for ``people``.
 
     ``technique`` is a class, an instance (which keeps its other parameters), or text such as
@@ -156,6 +158,11 @@ def choose(
     (Setting.monotone is False; a requirement on k, l, t, or on the riskiest person), by a grid and refinement. The
     chosen setting meets the requirements and the next milder one does not.
 
+    For a table of cells (`equivoc.tabulate`): the least base of `equivoc.CellRounding`, the least p of
+    `equivoc.CellSuppression` with a p% rule, or the greatest ε of `equivoc.NoisyCells`; ``low`` and ``high`` must be
+    given, and ``known``, ``fixed``, ``prior``, ``intruder`` and ``replicates`` do not apply. The answer is a
+    `TableChoice`.
+
     >>> import pandas as pd
     >>> from equivoc.techniques.top_bottom_coding import TopBottomCoding
     >>> people = Microdata(pd.DataFrame({"pay": [10, 20, 30, 40]}), confidential="pay")
@@ -163,6 +170,14 @@ def choose(
     >>> best.value, best.failed
     (40, None)
     """
+    if isinstance(people, CellTable):
+        if (known, fixed, replicates, prior, intruder) != (None, None, 1, "marginal", "strongest"):
+            raise InputError(
+                "known, fixed, replicates, prior and intruder do not apply to a table of cells: leave them out."
+            )
+        return choose_for_table(
+            people, technique, parameter, require=require, low=low, high=high, step=step, seed=seed, eps=eps
+        )
     check_people("people", people)
     if people.several:
         raise InputError(

@@ -41,13 +41,13 @@ class Master:
         """Add inequalities that are not there yet; returns how many."""
         added = 0
         for cut in cuts:
-            key = cut.cells.tobytes() + np.round(cut.weights, 9).tobytes()
+            key = cut.cells.tobytes() + np.round(cut.weights, 9).tobytes() + bytes([int(cut.least)])
             if key in self.seen:
                 continue
             self.seen.add(key)
             self.cuts.append(cut)
             columns = self.column[cut.cells].astype(np.int32)
-            self.solver.addRow(1.0, np.inf, len(columns), columns, cut.weights)
+            self.solver.addRow(cut.least, np.inf, len(columns), columns, cut.weights)
             added += 1
         return added
 
@@ -90,7 +90,10 @@ class Master:
         if status not in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit):
             raise RuntimeError(f"HiGHS ended with {solver.modelStatusToString(status)} on a bounded program.")
         pattern = self.problem.forced.copy()
-        pattern[self.free] = np.array(solver.getSolution().col_value) > 0.5
+        solution = solver.getSolution()
+        if not solution.value_valid:
+            return start, bound, False
+        pattern[self.free] = np.array(solution.col_value) > 0.5
         return pattern, bound, status == highspy.HighsModelStatus.kOptimal
 
     def _mixed_integer(self) -> Any:
@@ -110,7 +113,8 @@ class Master:
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = len(self.cuts), count
         program.col_cost_, program.col_lower_, program.col_upper_ = self.cost, np.zeros(count), self.high
-        program.row_lower_, program.row_upper_ = np.ones(len(self.cuts)), np.full(len(self.cuts), np.inf)
+        program.row_lower_ = np.array([cut.least for cut in self.cuts])
+        program.row_upper_ = np.full(len(self.cuts), np.inf)
         program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         program.a_matrix_.start_ = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         program.a_matrix_.index_ = (

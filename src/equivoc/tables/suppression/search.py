@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from equivoc.tables.suppression.cuts import Attack, Cut
 from equivoc.tables.suppression.master import Master
 from equivoc.tables.suppression.patterns import Proofs, cleaned, greedy
 from equivoc.tables.suppression.problem import Goal, SuppressionProblem
+from equivoc.tables.suppression.relation_cuts import LoneCells, goal_relation_cuts
 from equivoc.tables.suppression.solver import TimeUpError
 
 Booleans = NDArray[np.bool_]
@@ -21,8 +23,12 @@ Floats = NDArray[np.float64]
 _NEARLY_ONE = 0.999
 # Of the fractional cells, the share that is fixed at once.
 _FIXED_AT_ONCE = 0.1
-# The bound counts as settled once three rounds of inequalities raised it by less than this share.
-_SLOW = 0.005
+# The bound counts as settled once a round of inequalities raises it by less than this share.
+_SLOW = 0.001
+# A pattern within this share of the bound is near enough: fixing cells one after another seldom finds a better one.
+_NEAR = 0.1
+# Of the time that is left, the share for a mixed-integer program whose result is a start, not a proof.
+_SHARE_OF_TIME = 0.25
 # Two costs closer than this, relatively, are equal.
 _EQUAL_COST = 1e-9
 
@@ -46,6 +52,7 @@ class Search:
     def __init__(self, problem: SuppressionProblem, deadline: float) -> None:
         self.problem, self.deadline = problem, deadline
         self.master, self.attack = Master(problem), Attack(problem)
+        self.lone_cells = LoneCells(problem)
         self.bound, self.added = 0.0, np.inf
         self.pattern = problem.usable
         # Neighbours need similar programs: each starts from the last one's solution.
@@ -58,10 +65,11 @@ class Search:
 
     def offer(self, pattern: Booleans, proofs: Proofs) -> None:
         """A protected pattern: free it of what is not needed, and keep it if it is the cheapest so far."""
-        self._keep(pattern)
-        self._keep(cleaned(self.problem, pattern, proofs, deadline=self.deadline))
+        self.keep(pattern)
+        self.keep(cleaned(self.problem, pattern, proofs, deadline=self.deadline))
 
-    def _keep(self, pattern: Booleans) -> None:
+    def keep(self, pattern: Booleans) -> None:
+        """Keep a protected pattern if it is the cheapest so far."""
         if self.problem.added(pattern) < self.added:
             self.pattern, self.added = pattern, self.problem.added(pattern)
 
@@ -75,24 +83,34 @@ class Search:
         )
         return [cut for cut in cuts if cut is not None]
 
-    def relax(self) -> Floats:
-        """The relaxed solution, once no inequality is violated or the bound hardly rises any more."""
-        bounds: list[float] = []
+    def relaxed(self) -> Floats:
+        """The relaxed solution with the inequalities so far and those of lone cells."""
         while True:
             y, cost = self.master.relaxed(self.deadline)
-            self.bound = max(self.bound, cost)
-            bounds.append(cost)
-            slow = len(bounds) > 4 and bounds[-1] - bounds[-4] < _SLOW * bounds[-1]
-            if slow or not self.master.add(self.violated(y, self.goals)):
+            if not self.master.low.any():
+                self.bound = max(self.bound, cost)
+            if not self.master.add(self.lone_cells.violated(y)):
                 return y
+
+    def relax(self) -> Floats:
+        """The relaxed solution, once no inequality is violated or the bound hardly rises any more."""
+        self.master.add(goal_relation_cuts(self.problem))
+        y = self.relaxed()
+        before = self.bound
+        while self.master.add(self.violated(y, self.goals)):
+            y = self.relaxed()
+            if self.bound - before < _SLOW * self.bound:
+                break
+            before = self.bound
+        return y
 
 
 def search(problem: SuppressionProblem, *, exact: bool, deadline: float) -> Found:
     """The cheapest pattern that is found in time; the first protected one is always found, whatever the time."""
-    pattern, proofs = greedy(problem, problem.forced, problem.cost, deadline=np.inf)
+    pattern, _ = greedy(problem, problem.forced, problem.cost, deadline=np.inf)
     state, in_time = Search(problem, deadline), True
+    state.keep(pattern)
     try:
-        state.offer(pattern, proofs)
         if not state.proven:
             _improve(state, exact=exact)
     except TimeUpError:
@@ -102,18 +120,16 @@ def search(problem: SuppressionProblem, *, exact: bool, deadline: float) -> Foun
 
 def _improve(state: Search, *, exact: bool) -> None:
     y = state.relax()
-    if not state.proven:
-        _guided(state, y)
-    if exact:
-        _exactly(state)
-    elif not state.proven:
-        _by_fixing(state, y)
-
-
-def _guided(state: Search, y: Floats) -> None:
-    """Goal by goal, with cells at a discount that the relaxed solution suppresses."""
+    # Goal by goal, with cells at a discount that the relaxed solution suppresses.
     price = state.problem.cost * (1.001 - y)
     state.offer(*greedy(state.problem, state.problem.forced, price, deadline=state.deadline))
+    if exact:
+        _exactly(state)
+        return
+    if not state.proven:
+        _from_whole(state)
+    if state.added > (1 + _NEAR) * state.bound:
+        _by_fixing(state, y)
 
 
 def _exactly(state: Search) -> None:
@@ -123,10 +139,21 @@ def _exactly(state: Search) -> None:
         state.bound = max(state.bound, bound)
         if not optimal:
             raise TimeUpError
-        if not state.master.add(state.violated(pattern.astype(np.float64), state.goals)):
-            state.pattern, state.added = pattern, state.problem.added(pattern)
+        y = pattern.astype(np.float64)
+        cuts = [*state.violated(y, state.goals), *state.lone_cells.violated(y)]
+        if not state.master.add(cuts):
+            state.keep(pattern)
             state.bound = state.added
             return
+
+
+def _from_whole(state: Search) -> None:
+    """Complete the cheapest pattern that satisfies the inequalities so far; its cost is a better bound than the
+    relaxed one."""
+    left = state.deadline - perf_counter()
+    pattern, bound, _ = state.master.whole(state.pattern, perf_counter() + _SHARE_OF_TIME * left)
+    state.bound = max(state.bound, bound)
+    state.offer(*greedy(state.problem, pattern, state.problem.cost, deadline=state.deadline))
 
 
 def _by_fixing(state: Search, y: Floats) -> None:
@@ -146,10 +173,8 @@ def _by_fixing(state: Search, y: Floats) -> None:
             for goal in goals
             if not state.attack.reaches(goal, fixed.astype(np.float64), deadline=state.deadline)
         ]
-        for _ in range(2):
-            y, _cost = master.relaxed(state.deadline)
-            if not master.add(state.violated(y, goals)):
-                break
-        y, _cost = master.relaxed(state.deadline)
+        y = state.relaxed()
+        if master.add(state.violated(y, goals)):
+            y = state.relaxed()
     master.unfix()
     state.offer(*greedy(problem, fixed, problem.cost, deadline=state.deadline))

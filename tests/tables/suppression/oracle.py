@@ -49,6 +49,18 @@ def share_a_relation(table: CellTable, one: int, other: int) -> bool:
     return bool(parents[x] == parents[y] or parents[x] == y or parents[y] == x)
 
 
+def attacks(table: CellTable, known: set[int], cell: int) -> bool:
+    """Whether the unsafe cell must be protected from a single contributor who knows these cells: they add up with it,
+    and she is not its largest contributor."""
+    if cell in known or not any(share_a_relation(table, cell, other) for other in known):
+        return False
+    sums = sums_of_inner_cells(table)
+    own = next(c for c in known if table.inner[c])
+    column = int(np.flatnonzero(np.flatnonzero(table.inner) == own)[0])
+    largest_is_hers = sums[cell, column] > 0 and abs(table.values[own]) == abs(table.top[cell, 0])
+    return not largest_is_hers or abs(table.top[cell, 0]) == abs(table.top[cell, 1])
+
+
 class Oracle:
     """Which patterns protect the unsafe cells of one table of contributions of at least 0."""
 
@@ -57,11 +69,7 @@ class Oracle:
         self.needs = []
         for cell in np.flatnonzero(unsafe):
             knowing: list[set[int]] = [set()]
-            knowing += [
-                known
-                for known in singles(table)
-                if int(cell) not in known and any(share_a_relation(table, int(cell), k) for k in known)
-            ]
+            knowing += [known for known in singles(table) if attacks(table, known, int(cell))]
             for known in knowing:
                 self.needs.append((int(cell), 1, float(protection[cell]), known))
                 self.needs.append((int(cell), -1, float(min(protection[cell], table.values[cell])), known))

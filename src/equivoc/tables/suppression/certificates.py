@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 
 # Deviations of other cells, in levels of the goal. In a network 1 is always enough; elsewhere more is tried last.
 _FIRST_CAP, _LAST_CAP = 8.0, 1e4
-_ZERO = 1e-7
+_ZERO = 1e-10
 
 
 class Certificates:

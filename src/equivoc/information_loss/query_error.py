@@ -38,11 +38,10 @@ class Query:
         found: Floats = np.ones(1)
         for name, places in self.wanted.items():
             column = table[name]
-            if column.numeric:
-                inside = (column.at >= places[0]) & (column.at <= places[1])
-            else:
-                inside = np.isin(column.at, places)
-            found = found * column.inside(inside)
+            distinct, place = column.distinct
+            interval = (distinct >= places[0]) & (distinct <= places[-1])
+            wanted = interval if column.numeric else np.isin(distinct, places)
+            found = found * column.inside(wanted[place])
         return found
 
     def answer(self, table: ShownTable) -> float:

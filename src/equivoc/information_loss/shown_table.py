@@ -59,6 +59,11 @@ class ShownColumn:
         return np.repeat(1.0 / held, held)
 
     @cached_property
+    def distinct(self) -> tuple[Floats, Ints]:
+        """The different places, ascending, and the number of each entry of ``at`` among them: groups share places."""
+        return np.unique(self.at, return_inverse=True)
+
+    @cached_property
     def points(self) -> Floats:
         """For each record the place an analyst computes with: the mean of numbers, the middle one of categories."""
         if self.numeric:
@@ -116,6 +121,11 @@ def released_table(release: Release) -> ShownTable | None:
     people = release.people
     if isinstance(release, NoisyCounts):
         return _of_counts(people, release.counts)
+    if isinstance(release, GeneralisedRecords):
+        # The release knows its groups. Written as text, groups of thousands of categories would take gigabytes.
+        released = {**release.keys, people.confidential: release.confidential}
+        columns = {name: _of_groups(people, name, column) for name, column in released.items()}
+        return ShownTable(columns, np.ones(len(people)), release.origins)
     if release.table is None:
         return None
     names = [*people.keys, people.confidential]
@@ -123,12 +133,7 @@ def released_table(release: Release) -> ShownTable | None:
     records = len(held[people.confidential].codes)
     if not records:
         raise InputError("the release holds no records, so its utility cannot be measured.")
-    columns = {}
-    for name in names:
-        if isinstance(release, GeneralisedRecords) and name in release.keys:
-            columns[name] = _of_groups(people, name, release.keys[name])
-        else:
-            columns[name] = _as_read(people, name, held[name])
+    columns = {name: _as_read(people, name, held[name]) for name in names}
     return ShownTable(columns, np.ones(records), release.origins)
 
 

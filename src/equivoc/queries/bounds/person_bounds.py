@@ -39,8 +39,12 @@ def person_bounds(system: AnswerSystem, *, orders: Sequence[NDArray[np.int64]] =
     >>> found.low.tolist(), found.high.tolist(), found.exact.tolist()
     ([90, 90, 20], [100, 100, 30], [True, True, True])
     """
+    from threadpoolctl import threadpool_limits
+
     try:
-        ranges, solved = solved_parts(system, orders=orders)
+        # Many products of middle-sized matrices: handing each to several threads takes longer than computing it.
+        with threadpool_limits(1):
+            ranges, solved = solved_parts(system, orders=orders)
     except ImpossibleSumsError:
         raise contradiction_of(system) from None
     used, with_moment = _constrained(system)

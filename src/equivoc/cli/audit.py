@@ -10,7 +10,13 @@ import typer
 
 from equivoc.charts.drawing import check_drawing
 from equivoc.cli.kind_options import asked_tolerances, one_attribute
-from equivoc.cli.people_options import EscapeOption, check_intruder
+from equivoc.cli.people_options import (
+    DomainOption,
+    DropMissingOption,
+    EscapeOption,
+    RoundToOption,
+    check_intruder,
+)
 from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
 from equivoc.cli.waiting import waiting
 from equivoc.cli.words import NOTHING, domain_values, names
@@ -53,15 +59,8 @@ def audit(
             "keys."
         ),
     ] = None,
-    domain: Annotated[
-        str | None,
-        typer.Option(
-            help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."
-        ),
-    ] = None,
-    round_to: Annotated[
-        float | None, typer.Option(help="Round confidential values to the nearest multiple.")
-    ] = None,
+    domain: DomainOption = None,
+    round_to: RoundToOption = None,
     prior: Annotated[
         str,
         typer.Option(
@@ -81,7 +80,7 @@ def audit(
             "about a minute."
         ),
     ] = None,
-    drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False,
+    drop_missing: DropMissingOption = False,
     out: Annotated[
         Path | None,
         typer.Option(help="A file ending in .html: the page. Otherwise a folder for tables and page."),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from equivoc.cli.people_options import DomainOption, DropMissingOption, RoundToOption
 from equivoc.cli.words import domain_values, names
 from equivoc.errors import InputError
 
@@ -62,16 +63,9 @@ def serve(
     keys: Annotated[str, typer.Option(help="The columns that questions may select by, separated by commas.")],
     policy: Annotated[Path, typer.Option(help="The limits, in TOML.")],
     store: StoreOption = STORE,
-    domain: Annotated[
-        str | None,
-        typer.Option(
-            help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."
-        ),
-    ] = None,
-    round_to: Annotated[
-        float | None, typer.Option(help="Round confidential values to the nearest multiple.")
-    ] = None,
-    drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False,
+    domain: DomainOption = None,
+    round_to: RoundToOption = None,
+    drop_missing: DropMissingOption = False,
     accept_looser_policy: Annotated[
         bool,
         typer.Option(

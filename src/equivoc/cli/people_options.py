@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -35,7 +35,14 @@ EscapeOption = Annotated[
         help="In CSV files, put an apostrophe before texts that a spreadsheet would treat as formulas."
     ),
 ]
-
+DomainOption = Annotated[
+    str | None,
+    typer.Option(help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."),
+]
+RoundToOption = Annotated[
+    float | None, typer.Option(help="Round confidential values to the nearest multiple.")
+]
+DropMissingOption = Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")]
 
 PRIORS = ("marginal", "uniform")
 """The choices of ``--prior``."""
@@ -68,15 +75,8 @@ class PeopleOptions:
             help="The keys that the intruder knows, separated by commas; 'none' for no key; default: all keys."
         ),
     ] = None
-    domain: Annotated[
-        str | None,
-        typer.Option(
-            help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."
-        ),
-    ] = None
-    round_to: Annotated[
-        float | None, typer.Option(help="Round confidential values to the nearest multiple.")
-    ] = None
+    domain: DomainOption = None
+    round_to: RoundToOption = None
     hierarchy: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,7 +109,7 @@ class PeopleOptions:
         ),
     ] = "strongest"
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
-    drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False
+    drop_missing: DropMissingOption = False
 
     def attributes(self) -> list[str]:
         """The names of the confidential columns."""
@@ -284,7 +284,10 @@ def with_options(kind: type[PeopleOptions]) -> Callable[[Callable[..., None]], C
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        shared = inspect.signature(kind, eval_str=True).parameters
+        # Fields of a base class are described in the terms of its own module.
+        described = get_type_hints(kind, include_extras=True)
+        fields = inspect.signature(kind).parameters
+        shared = {name: field.replace(annotation=described[name]) for name, field in fields.items()}
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
         @wraps(command)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from equivoc.cli.people_options import EscapeOption
+from equivoc.cli.people_options import DomainOption, DropMissingOption, EscapeOption, RoundToOption
 from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
 from equivoc.cli.table_methods import (
     CostOption,
@@ -73,16 +73,9 @@ def table(
         str | None, typer.Option(help="A column that says yes for those who agreed to be published.")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None,
-    domain: Annotated[
-        str | None,
-        typer.Option(
-            help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."
-        ),
-    ] = None,
-    round_to: Annotated[
-        float | None, typer.Option(help="Round confidential values to the nearest multiple.")
-    ] = None,
-    drop_missing: Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")] = False,
+    domain: DomainOption = None,
+    round_to: RoundToOption = None,
+    drop_missing: DropMissingOption = False,
     suppress: SuppressOption = False,
     round_cells: RoundOption = None,
     redesign: RedesignOption = False,

@@ -73,10 +73,16 @@ def server(app: FastAPI) -> uvicorn.Server:
 
 def serve(app: FastAPI, listening: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM; requests under way are completed."""
+    running = server(app)
+
+    def stop(*_: object) -> None:
+        running.should_exit = True
+
     # Uvicorn stops in order, then raises the signal again for the former handler, which would end the process at once.
-    former = [signal.signal(number, lambda *_: None) for number in STOPPING]
+    # A signal that comes before Uvicorn listens for it must stop the service, too.
+    former = [signal.signal(number, stop) for number in STOPPING]
     try:
-        server(app).run(sockets=[listening])
+        running.run(sockets=[listening])
     finally:
         for number, handler in zip(STOPPING, former, strict=True):
             signal.signal(number, handler)

@@ -4,8 +4,8 @@
     .venv/bin/python benchmarks/tables.py --only intervals      # or suppression, random
     .venv/bin/python benchmarks/tables.py --seeds 3             # more tables of each kind
 
-Prints a line per table, exits 1 if a bar is missed. Contributions are lognormal, heaped (multiples of 10) or sparse (half
-of the inner cells are empty). ``random`` protects 1,000 small tables and recomputes the attacker's intervals of each.
+Prints a line per table, exits 1 if a bar is missed. Contributions are lognormal, heaped (multiples of 10) or sparse
+(half of the inner cells are empty). ``random`` protects 1,000 small tables and recomputes the attacker's intervals.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ def suppression(seeds: int) -> bool:
                 )
                 missed |= not met
                 print(
-                    f"suppression, {name:14} {kind:9} {len(table):5,} cells, {np.count_nonzero(release.primary):4} unsafe, "
+                    f"suppression, {name:14} {kind:9} {len(table):5,} cells, "
+                    f"{np.count_nonzero(release.primary):4} unsafe, "
                     f"{np.count_nonzero(release.withheld):4} suppressed, {release.seconds:6.2f} s, gap on added cost "
                     f"{release.gap:6.2%}{' (proven optimum)' if release.proven else ''}; bar {bar:g} s"
                     f"{'' if gap is None else f', {gap:.0%}'}: {'met' if met else 'MISSED'}",
@@ -172,7 +173,8 @@ def main() -> int:
     arguments.add_argument("--seeds", type=int, default=1)
     given = arguments.parse_args()
     chosen = [given.only] if given.only else list(PARTS)
-    return int(any([PARTS[name](given.seeds) for name in chosen]))
+    missed = [PARTS[name](given.seeds) for name in chosen]
+    return int(any(missed))
 
 
 if __name__ == "__main__":

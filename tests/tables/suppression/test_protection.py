@@ -80,7 +80,7 @@ def check_protected(release: SuppressedTable, rule: Rule) -> None:
             check(theirs, found.low, found.high, found.accuracy)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6))
 @example(6)
 @example(29)

@@ -18,14 +18,14 @@ from tests.tables.suppression.test_protection import check_protected, random_tab
 
 
 def investment() -> CellTable:
-    """Activities × regions, from M. Fischetti and J. J. Salazar, Models and algorithms for optimizing cell suppression
-    in tabular data with linear constraints, JASA 95 (2000), section 1: activity II in region C, 22, is confidential."""
+    """Activities × regions: the example of M. Fischetti and J. J. Salazar (2001), used by many after them. Activity II
+    in region C, 22, is confidential; activities II, III × regions A, C are suppressed."""
     return table_of_array(np.array([[20.0, 50, 10], [8, 19, 22], [17, 32, 12]]))
 
 
 def test_the_published_pattern_of_the_investment_table() -> None:
-    # Activities II, III × regions A, C are suppressed in the paper. The four cells move by the same amount: up by 8 at
-    # most (22 and 17 rise, 8 and 12 fall), down by 17 (8 and 12 rise): the interval is 5 … 30, as the paper says.
+    # By hand: the four cells move by the same amount. Up by 8 at most (22 and 17 rise, 8 and 12 fall), down by 17 (8 and
+    # 12 rise, 17 falls): the interval is 5 … 30.
     table = investment()
     pattern = np.zeros((4, 4), dtype=bool)
     pattern[np.ix_([2, 3], [1, 3])] = True

@@ -24,8 +24,8 @@ def investment() -> CellTable:
 
 
 def test_the_published_pattern_of_the_investment_table() -> None:
-    # By hand: the four cells move by the same amount. Up by 8 at most (22 and 17 rise, 8 and 12 fall), down by 17 (8 and
-    # 12 rise, 17 falls): the interval is 5 … 30.
+    # By hand: the four cells move by the same amount. Up by 8 at most (22 and 17 rise, 8 and 12 fall), down by 17
+    # (8 and 12 rise, 17 falls): the interval is 5 … 30.
     table = investment()
     pattern = np.zeros((4, 4), dtype=bool)
     pattern[np.ix_([2, 3], [1, 3])] = True

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
+from equivoc.queries.checked_prior import checked_prior
 from equivoc.queries.even_grids import EvenGrid, even_grid
 from equivoc.queries.range_sums import alternating_shifts, block_layout, block_of_record, first_sum_interval
 from equivoc.queries.sum_distributions import log_sums, too_many_sums
@@ -51,7 +52,7 @@ class AnsweredBlocks:
 
         ``prior`` gives each value's probability (None: all equal); ImpossibleAnswersError if it rules the answers out.
         """
-        belief = _checked_prior(prior, len(self.grid.positions))
+        belief = _given_or_uniform(prior, len(self.grid.positions))
         if not len(self.kinds):
             return belief[None, :]
         others_log, block_log = next(islice(pairwise(log_sums(self.grid, belief)), self.per_block - 1, None))
@@ -169,20 +170,8 @@ def _in_steps(answers: ArrayLike, grid: EvenGrid, *, size: int, blocks: int) -> 
     return whole
 
 
-def _checked_prior(prior: ArrayLike | None, count: int) -> NDArray[np.float64]:
-    if prior is None:
-        return np.full(count, 1.0 / count)
-    belief = np.asarray(prior, dtype=np.float64)
-    if belief.shape != (count,):
-        raise InputError(
-            f"prior has shape {belief.shape}; it needs one probability for each of the {count} values."
-        )
-    bad = np.flatnonzero(~(np.isfinite(belief) & (belief >= 0)))
-    if len(bad):
-        raise InputError(f"prior[{bad[0]}] is {belief[bad[0]]}; a probability is finite and not negative.")
-    if abs(belief.sum() - 1.0) > 1e-9:
-        raise InputError(f"prior sums to {belief.sum():.12g}; probabilities must sum to 1.")
-    return belief
+def _given_or_uniform(prior: ArrayLike | None, count: int) -> NDArray[np.float64]:
+    return np.full(count, 1.0 / count) if prior is None else checked_prior(prior, count)
 
 
 def _refuse_if_too_fine(grid: EvenGrid, per_block: int) -> None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.errors import InputError
 from equivoc.queries.answers.system import AnswerSystem
 from equivoc.queries.bounds.record import PersonBounds
+from equivoc.queries.checked_prior import checked_prior
 from equivoc.queries.posteriors.components import Component, Parts, parts
 from equivoc.queries.posteriors.exact_components import exact_sums
 from equivoc.queries.posteriors.gibbs import AGREED, sample
@@ -223,18 +223,3 @@ def _by_bounds(component: Component, split: Parts, found: _Found, problem: _Prob
         f"The answers over {len(component.atoms)} atoms were too many for the work limit: "
         "the figures of these people use their bounds only."
     )
-
-
-def checked_prior(prior: ArrayLike, count: int) -> NDArray[np.float64]:
-    """Probabilities over the domain; InputError if they are not."""
-    belief = np.asarray(prior, dtype=np.float64)
-    if belief.shape != (count,):
-        raise InputError(
-            f"prior has shape {belief.shape}; it needs one probability for each of the {count} values."
-        )
-    bad = np.flatnonzero(~(np.isfinite(belief) & (belief >= 0)))
-    if len(bad):
-        raise InputError(f"prior[{bad[0]}] is {belief[bad[0]]}; a probability is finite and not negative.")
-    if abs(belief.sum() - 1.0) > 1e-9:
-        raise InputError(f"prior sums to {belief.sum():.12g}; probabilities must sum to 1.")
-    return belief

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from equivoc.errors import InputError
 from equivoc.queries.answers.system import AnswerSystem
 from equivoc.queries.bounds.record import PersonBounds
-from equivoc.queries.posteriors.atom_posteriors import checked_prior, component_tables
+from equivoc.queries.checked_prior import checked_prior
+from equivoc.queries.posteriors.atom_posteriors import component_tables
 from equivoc.queries.posteriors.components import Component, parts
 from equivoc.queries.posteriors.exact_components import exact_sums
 from equivoc.queries.posteriors.gibbs import prepare

@@ -1,7 +1,8 @@
 """The gateway's decisions: how long they take, how many random ranges it refuses, and how far attacks come.
 
-    .venv/bin/python benchmarks/gateway_decisions.py                  # all of it, about half an hour
+    .venv/bin/python benchmarks/gateway_decisions.py                  # all of it, some fifteen minutes
     .venv/bin/python benchmarks/gateway_decisions.py --quick          # small sizes, to test the script
+    .venv/bin/python benchmarks/gateway_decisions.py --only reconstruction --subsets 500   # fewer than 5,000
     .venv/bin/python benchmarks/gateway_decisions.py --only rank      # rank, pool, edges, reconstruction or kills
 
 Prints each figure with its bar, if it has one; exits 1 if a bar is missed.
@@ -33,6 +34,7 @@ from equivoc.queries.even_grids import even_grid
 
 ROOT = Path(__file__).parents[1]
 WORK = Policy().work
+SUBSETS = 5_000
 missed: list[str] = []
 
 
@@ -146,9 +148,9 @@ def edges(quick: bool) -> None:
         )
 
 
-def reconstruction(quick: bool) -> None:
+def reconstruction(quick: bool, subsets: int = SUBSETS) -> None:
     """Least squares from random subset sums, with and without the gateway."""
-    people, count = (40, 100) if quick else (100, 5_000)
+    people, count = (40, 100) if quick else (100, subsets)
     rng = np.random.default_rng(3)
     pay = rng.integers(0, 20, people)
     frame = pd.DataFrame({"id": np.arange(people), "pay": pay})
@@ -220,12 +222,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=parts)
+    parser.add_argument("--subsets", type=int, default=SUBSETS, help="questions of the reconstruction")
     chosen = parser.parse_args()
     sys.path.insert(0, str(ROOT))
     for name, part in parts.items():
         if chosen.only in (None, name):
             print(f"— {part.__doc__}")
-            part(chosen.quick)
+            if part is reconstruction:
+                reconstruction(chosen.quick, chosen.subsets)
+            else:
+                part(chosen.quick)
     for what in missed:
         print(f"missed: {what}")
     return 1 if missed else 0

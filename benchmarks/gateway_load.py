@@ -50,6 +50,9 @@ def main() -> None:
     parser.add_argument(
         "--extremes", type=float, default=0.0, help="the share of MIN and MAX among the questions"
     )
+    parser.add_argument(
+        "--boxes", type=float, default=0.0, help="the share of questions with a condition on a second key"
+    )
     parser.add_argument("--kills", type=int, default=0)
     given = parser.parse_args()
     print(f"Python {platform.python_version()}, {platform.machine()}, {platform.system()}")
@@ -74,7 +77,7 @@ def load(folder: Path, given: argparse.Namespace) -> None:
     given_tokens = [tokens.add(f"analyst-{n}") for n in range(CLIENTS)]
     service = ServiceProcess.start(folder, keys=("day", "sex"))
     begin = time.perf_counter()
-    first = Client(service.url, given_tokens[0], partial(range_question, random.Random(1), 0.0))
+    first = Client(service.url, given_tokens[0], partial(range_question, random.Random(1), 0.0, given.boxes))
     with clients_at_work([first]):
         while sum(told.reply["answered"] for told in first.told) < given.answered and not first.problems:
             time.sleep(0.01)
@@ -84,7 +87,9 @@ def load(folder: Path, given: argparse.Namespace) -> None:
         f"{answered:,} answered, {time.perf_counter() - begin:.0f} s"
     )
     clients = [
-        Client(service.url, token, partial(range_question, random.Random(100 + n), given.extremes))
+        Client(
+            service.url, token, partial(range_question, random.Random(100 + n), given.extremes, given.boxes)
+        )
         for n, token in enumerate(given_tokens)
     ]
     with clients_at_work(clients):
@@ -105,11 +110,11 @@ def load(folder: Path, given: argparse.Namespace) -> None:
     raise SystemExit(1 if problems or lost or code else 0)
 
 
-def range_question(rng: random.Random, extremes: float) -> str:
+def range_question(rng: random.Random, extremes: float, boxes: float) -> str:
     low, high = sorted(rng.sample(range(DAYS + 1), 2))
     aggregate = rng.choice(("MIN", "MAX")) if rng.random() < extremes else "SUM"
     where = f"day >= {low} AND day < {high}" + (
-        f" AND sex = '{rng.choice('FM')}'" if rng.random() < 0.3 else ""
+        f" AND sex = '{rng.choice('FM')}'" if rng.random() < boxes else ""
     )
     return f"SELECT {aggregate}(salary) FROM people WHERE {where}"
 

@@ -146,7 +146,7 @@ def test_other_machines_need_a_second_word(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What it means is printed before anything is served."""
-    from equivoc.gateway.service import serving
+    from equivoc.serving import listening as serving
 
     served: list[object] = []
     monkeypatch.setattr(serving, "serve", lambda app, listening: served.append(app))

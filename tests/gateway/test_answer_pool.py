@@ -71,7 +71,7 @@ def cases(draw: st.DrawFn) -> tuple[list[int], list[int], list[tuple[str, list[i
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_every_drawn_database_gives_all_answers(
     case: tuple[list[int], list[int], list[tuple[str, list[int]]]],
 ) -> None:
@@ -173,7 +173,7 @@ def test_safe_questions_are_answered() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_decisions_do_not_depend_on_the_true_data(seed: int) -> None:
     """Another database with the same past answers gets the same decisions, in the same words."""
     rng = np.random.default_rng(seed)

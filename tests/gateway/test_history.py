@@ -120,27 +120,66 @@ def test_what_is_no_store_is_refused_and_left_alone(
         connection.execute("CREATE TABLE things (name TEXT)")
     connection.close()
     (tmp_path / "text").write_text("not a database at all " * 100)
+    (tmp_path / "text").chmod(0o644)
     before = other.read_bytes()
     with pytest.raises(InputError, match="not a gateway's store"):
         open_gate(people, store="other.sqlite")
     assert other.read_bytes() == before
     with pytest.raises(InputError, match="not a gateway's store"):
         open_gate(people, store="text")
+    assert stat.S_IMODE((tmp_path / "text").stat().st_mode) == 0o644
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.sqlite", "text"]
     with pytest.raises(InputError, match="not a folder"):
         open_gate(people, store="missing/store")
     with pytest.raises(InputError, match="give the path"):
         Gateway(people, store=3)  # type: ignore[arg-type]
 
 
-def test_a_changed_answer_in_the_log_is_found(people: Microdata, open_gate: Open, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("value = '1.0'", "entry 1 is not what the data answer"),
+        ("value = '[1'", "entry 1 cannot be read"),
+        ("value = x'ff'", "entry 1 cannot be read"),
+        ("question = 'DROP TABLE people'", "damaged: an answered question cannot be read"),
+    ],
+)
+def test_a_changed_log_is_found(
+    people: Microdata, open_gate: Open, tmp_path: Path, change: str, said: str
+) -> None:
     gate = open_gate(people)
     gate.ask("SELECT SUM(pay) FROM people", analyst="a")
     gate.close()
     with sqlite3.connect(tmp_path / "gateway.sqlite") as connection:
-        connection.execute("UPDATE entries SET value = '1.0'")
+        connection.execute(f"UPDATE entries SET {change}")
     connection.close()
-    with pytest.raises(InputError, match="entry 1 is not what the data answer"):
+    with pytest.raises(InputError, match=said):
         open_gate(people)
+
+
+def test_an_answer_is_given_although_the_drawn_databases_cannot_be_saved(
+    people: Microdata, open_gate: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise InputError("the disk is full.")
+
+    gate = open_gate(people)
+    monkeypatch.setattr(gate._history, "save_pool", full)
+    monkeypatch.setattr("equivoc.gateway.gateway.POOL_EVERY", 1)
+    first = gate.ask("SELECT SUM(pay) FROM people", analyst="a")
+    gate.close()
+    again = open_gate(people)
+    assert first.answered
+    assert again.ask("SELECT SUM(pay) FROM people", analyst="a").value == first.value
+
+
+def test_more_draws_than_memory_holds(
+    people: Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("equivoc.gateway.gateway.MOST_DRAWN_VALUES", 50 * len(people))
+    with pytest.raises(InputError, match="give at most 50"):
+        Gateway(people, store=tmp_path / "store", policy={"draws": 51})
+    assert not (tmp_path / "store").exists()
 
 
 def test_nothing_is_answered_if_the_log_cannot_be_written(people: Microdata, open_gate: Open) -> None:

@@ -13,6 +13,8 @@ MEANINGS = {
     "Gibbs sampling": "sampled, with a standard error that is a promise: the moves reach every database that fits",
     "Gibbs sampling, checked": "sampled; several chains from different starts agree, but it is not proved that they "
     "reach every database that fits",
+    "Gibbs sampling, rough": "sampled, and not reliable: the chains do not agree. The figures are those of the chain "
+    "that leaves the least uncertainty; she may know more, or less",
     "bounds": "only bounded: the work limit was reached, and the prior stands between the bounds. She may know more",
 }
 """The method as `Audit.frame` names it, and what its figures promise."""

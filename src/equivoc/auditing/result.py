@@ -107,7 +107,7 @@ class Audit(Reported):
 
         low, high: the least and greatest value that fit all answers. h0 (bits), area (bits × unit), eps_max (the
         width of the posterior's support), method (see `methods`), error (the standard error of the largest
-        probability: 0 if exact, null if only bounds are known). Less h0, area and eps_max is riskier.
+        probability: 0 if exact, null if it is not known). Less h0, area and eps_max is riskier.
         """
         import pyarrow as pa
 

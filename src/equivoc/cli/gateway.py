@@ -100,15 +100,19 @@ def serve(
     except ImportError:
         raise InputError("the service needs more packages: pip install 'equivoc[web]'") from None
     from equivoc.gateway.gateway import Gateway
-    from equivoc.gateway.service import serving
     from equivoc.gateway.service.log_reader import LogReader
     from equivoc.gateway.service.tokens import Tokens
+    from equivoc.serving import listening as serving
+    from equivoc.serving.guard import named_host, plain_host
 
     if not serving.is_loopback(host) and not i_know:
         raise InputError(
             f"--host {host} can be reached from other machines, and the service does not encrypt: use a proxy with TLS "
             "on this machine instead, or add --i-know."
         )
+    for name in allow_host or ():
+        if named_host(name) != plain_host(name):
+            raise InputError(f"--allow-host is {name!r}; give the name alone, such as gateway.example.org.")
     read = PeopleColumns(
         confidential=confidential, keys=keys, domain=domain, round_to=round_to, drop_missing=drop_missing
     )
@@ -156,7 +160,7 @@ class PeopleColumns:
 
 def _announce(tokens: Any, host: str, port: int) -> None:
     from equivoc.cli.terminal import Terminal
-    from equivoc.gateway.service.serving import is_loopback
+    from equivoc.serving.listening import is_loopback
 
     terminal = Terminal()
     shown = f"[{host}]" if ":" in host else host

@@ -13,7 +13,7 @@ disclosed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.gateway.null_moves import SumMoves
+from equivoc.measure.parallel import over_pieces
 from equivoc.queries.even_grids import EvenGrid
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ FIRST_SWEEPS = 8
 MOST_SWEEPS = 256
 MIXING_SWEEPS = 10
 BRIDGE_SWEEPS = 200
-_TINY = 1e-9
 Ints = NDArray[np.int64]
 
 
@@ -75,22 +75,24 @@ class AnswerPool:
             return
         low, high = self._limits()
         nothing, nobody = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
-        reached = []
-        for number, x in enumerate(self.databases):
+        reached = np.zeros(len(self.databases), dtype=np.bool_)
+
+        def lead_one(number: int) -> None:
             # The attainer of a MIN or MAX is chosen by each database's own seed.
-            state = _state(seed, number)
+            x, state = self.databases[number], _state(seed, number)
             aim = goal if goal.chosen < 0 else goal._replace(chosen=self._attainer(goal, low, high, state))
             if aim.chosen == -2:
-                reached.append(False)
-                continue
+                return
             attained = _attained(shape, x, values)
             sweeps(shape, x, low, high, values, attained, BRIDGE_SWEEPS, state, nothing, nobody, aim)
-            reached.append(distance(x, aim) == 0)
+            reached[number] = distance(x, aim) == 0
+
+        _for_each(lead_one, len(self.databases))
         good = np.flatnonzero(reached)
         if not good.size:
             self.lost = True
             return
-        for number in np.flatnonzero(~np.array(reached)).tolist():
+        for number in np.flatnonzero(~reached).tolist():
             self.databases[number] = self.databases[good[number % len(good)]]
 
     def mix(self, moves: SumMoves, *, seed: int, count: int = MIXING_SWEEPS) -> None:
@@ -100,9 +102,13 @@ class AnswerPool:
         shape, values = self._shape(moves, self.extremes)
         low, high = self._limits()
         nothing, nobody, none = np.zeros((0, 0)), np.zeros(0, dtype=np.int64), no_goal()
-        for number, x in enumerate(self.databases):
+
+        def mix_one(number: int) -> None:
+            x = self.databases[number]
             attained = _attained(shape, x, values)
             sweeps(shape, x, low, high, values, attained, count, _state(seed, number), nothing, nobody, none)
+
+        _for_each(mix_one, len(self.databases))
 
     def disclosing(
         self,
@@ -130,13 +136,17 @@ class AnswerPool:
         if allowed < FIRST_SWEEPS + MIXING_SWEEPS:
             return None
         pools = np.unique(alike[tracked])
-        found = 0
-        for number, x in enumerate(databases):
-            enough = min(MOST_SWEEPS, int(allowed) - MIXING_SWEEPS)
-            found += self._discloses(x.copy(), new, shape, alike, pools, limits, enough, _state(seed, number))
-            if found > limits.accepted:
-                break
-        return found
+        enough = min(MOST_SWEEPS, int(allowed) - MIXING_SWEEPS)
+        found: list[int] = []
+
+        def judge(number: int) -> None:
+            if len(found) <= limits.accepted:
+                x, state = databases[number].copy(), _state(seed, number)
+                if self._discloses(x, new, shape, alike, pools, limits, enough, state):
+                    found.append(number)
+
+        _for_each(judge, len(databases))
+        return min(len(found), limits.accepted + 1)
 
     def sweep_work(self, moves: SumMoves) -> int:
         """Elementary operations of one sweep: the lines' people times the values that each could take."""
@@ -154,7 +164,7 @@ class AnswerPool:
         enough: int,
         state: NDArray[np.uint64],
     ) -> bool:
-        from equivoc.gateway.chain_kernels import sweeps
+        from equivoc.gateway.chain_kernels import someone_disclosed, sweeps
 
         answered = [
             Extreme(each.kind, each.members, int(getattr(np, each.kind)(x[each.members]))) for each in new
@@ -168,8 +178,7 @@ class AnswerPool:
         while turn > 0:
             sweeps(shape, x, low, high, values, attained, turn, state, law, alike, none)
             done += turn
-            shares = np.cumsum(law[pools], axis=1)[:, :-1]
-            if not someone_disclosed(np.where(shares > _TINY, shares, 0.0), limits.least_h0):
+            if not someone_disclosed(law, pools, limits.least_h0):
                 return False
             turn = min(done, enough - done)
         return True
@@ -226,28 +235,16 @@ class AnswerPool:
         return int(able[int(state[0]) % len(able)]) if len(able) else -2
 
 
-def someone_disclosed(law: NDArray[np.float64], least_h0: float) -> bool:
-    """True if a row, as a distribution, has less than ``least_h0`` bits, or one value only.
-
-    >>> someone_disclosed(np.array([[1.0, 1.0], [3.0, 1.0]]), 0.8), someone_disclosed(np.array([[0.0, 2.0]]), 0.0)
-    (False, True)
-    """
-    total = law.sum(axis=1, keepdims=True)
-    if (total == 0).any():  # nobody of the atom could move
-        return True
-    share = law / total
-    if (share.max(axis=1) > 1 - _TINY).any():
-        return True
-    with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = -np.where(share > 0, share * np.log2(share), 0.0).sum(axis=1)
-    return bool((entropy < least_h0 - _TINY).any())
-
-
 def no_goal() -> Goal:
     """A goal for chains that have none."""
     from equivoc.gateway.chain_kernels import Goal
 
     return Goal(0, np.zeros(0, dtype=np.bool_), 0, -1)
+
+
+def _for_each(work: Callable[[int], None], count: int) -> None:
+    """Call ``work`` with 0 … count − 1, on all cores: each database has its own seed, so the order does not matter."""
+    over_pieces(lambda part: work(part.start), count, piece=1)
 
 
 def _state(seed: int, number: int) -> NDArray[np.uint64]:

@@ -13,6 +13,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 _MOST_CRITICAL = 16
+# Below this, a share is rounding.
+_TINY = 1e-9
 _NO_GOAL, SUM_GOAL, MAX_GOAL, MIN_GOAL = 0, 1, 2, 3
 
 
@@ -138,6 +140,36 @@ def _towards(x, who, step, count, allowed, choices, weight, goal, away, state):
 
 
 @njit(cache=True, nogil=True)
+def _falling(far, rate, count):
+    """The sum of ``exp(−far − k·rate)`` over k from 0 to count − 1."""
+    return np.exp(-far) * -np.expm1(-rate * count) / -np.expm1(-rate)
+
+
+@njit(cache=True, nogil=True)
+def _towards_sum(begin, end, rate, away, state):
+    """Choose t from begin to end with weight ``exp(−|away + t·rate|)``, rate not 0.
+
+    The weights fall by the same factor per step on both sides of the goal: two geometric distributions, cut off.
+    """
+    slope = np.float64(abs(rate))
+    middle = np.int64(np.floor(-away / rate))
+    last, first = min(middle, end), max(middle + 1, begin)
+    left, right = last - begin + 1, end - first + 1
+    far_left, far_right = np.float64(abs(away + last * rate)), np.float64(abs(away + first * rate))
+    if left > 0 and right > 0:
+        near = min(far_left, far_right)
+        below = _falling(far_left - near, slope, left)
+        above = _falling(far_right - near, slope, right)
+        downwards = _fraction(state) * (below + above) < below
+    else:
+        downwards = left > 0
+    count = left if downwards else right
+    drawn = np.log1p(_fraction(state) * np.expm1(-slope * count)) / -slope
+    k = min(np.int64(drawn), count - 1)
+    return last - k if downwards else first + k
+
+
+@njit(cache=True, nogil=True)
 def _keeps_attained(shape, x, value, who, step, count, critical, criticals, t):
     """True if after a step of length t each critical MIN and MAX answer is attained by someone of the line."""
     for c in range(criticals):
@@ -223,7 +255,7 @@ def sweeps(shape, x, low, high, value, attained, count, state, law, pool, goal):
                 who[k] = shape.atom_people[shape.atom_at[atom] + _below(state, size)]
                 step[k] = shape.move_step[start + k]
         begin, end = -(1 << 60), 1 << 60
-        plain, bound = shape.gapless and not aimed, False
+        plain, bound, rate = shape.gapless and (not aimed or goal.kind == SUM_GOAL), False, 0
         for k in range(people):
             i, s = who[k], step[k]
             if s == 1:
@@ -240,8 +272,14 @@ def sweeps(shape, x, low, high, value, attained, count, state, law, pool, goal):
                     end = min(end, (x[i] - low[i]) // -s)
             if shape.extreme_at[i] != shape.extreme_at[i + 1]:
                 bound = True
+            if aimed and goal.inside[i]:
+                rate += s
         if plain and not bound:  # every t from begin to end is possible
-            t = begin + _below(state, end - begin + 1)
+            if rate == 0:
+                t = begin + _below(state, end - begin + 1)
+            else:
+                t = _towards_sum(begin, end, rate, away, state)
+                away += t * rate
             if recorded:
                 share = 1.0 / (end - begin + 1)
                 for k in range(people):
@@ -289,3 +327,30 @@ def sweeps(shape, x, low, high, value, attained, count, state, law, pool, goal):
                 q = shape.extreme_of[e]
                 attained[q] += (new == value[q]) - (x[i] == value[q])
             x[i] = new
+
+
+@njit(cache=True, nogil=True)
+def someone_disclosed(law, pools, least_h0):
+    """True if a row of ``law``, as a distribution, has less than ``least_h0`` bits, or one value only.
+
+    Looks at the rows ``pools``; ``law`` as ``sweeps`` collects it. A row that nothing was added to belongs to people
+    who cannot move: disclosed.
+    """
+    values = law.shape[1] - 1
+    for row in pools:
+        share = total = greatest = 0.0
+        for value in range(values):
+            share += law[row, value]
+            if share > _TINY:
+                total += share
+                greatest = max(greatest, share)
+        if total == 0.0 or greatest > (1 - _TINY) * total:
+            return True
+        share = spread = 0.0
+        for value in range(values):
+            share += law[row, value]
+            if share > _TINY:
+                spread -= share / total * np.log2(share / total)
+        if spread < least_h0 - _TINY:
+            return True
+    return False

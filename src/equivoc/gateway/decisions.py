@@ -143,7 +143,12 @@ class Decisions:
         A saved pool replaces those drawn before it; without one, every pool is drawn again in its turn.
         """
         told = [entry for entry in entries if entry.decision in ("answered", "repeated")]
-        statements = parse([entry.question for entry in told], schema=self._schema) if told else ()
+        try:
+            statements = parse([entry.question for entry in told], schema=self._schema) if told else ()
+        except InputError as mistake:
+            raise InputError(
+                f"the store is damaged: an answered question cannot be read: {mistake}"
+            ) from None
         asked = self._asked(statements)
         for entry, each in zip(told, asked, strict=True):
             if json.loads(json.dumps(each.value(), default=str)) != entry.value:

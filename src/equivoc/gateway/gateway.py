@@ -6,6 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 200
 POOL_EVERY = 20
 """After how many answered statements the drawn databases are saved; those after them are drawn again at a start."""
+MOST_DRAWN_VALUES = 100_000_000
+"""Draws × people, 8 bytes each."""
 LONGEST_INVALID = 2_000
 """How many characters of a text that is no question are kept in the log."""
 
@@ -157,8 +160,10 @@ class Gateway:
             raise
 
     def _save_pools(self, *, every: int) -> None:
-        for scope, pool in self._decisions.unsaved_pools(every=every).items():
-            self._history.save_pool(scope, pool)
+        """Save drawn databases, which only makes the next start faster: without them they are drawn again."""
+        with suppress(InputError):
+            for scope, pool in self._decisions.unsaved_pools(every=every).items():
+                self._history.save_pool(scope, pool)
 
     def _check_open(self) -> None:
         if self._closed is not None:
@@ -177,6 +182,11 @@ def _check_limits(people: Microdata, policy: Policy) -> None:
         raise InputError(
             f"least_people is {policy.least_people}, but there are only {counted(len(people), 'person')}: no query "
             "set and its complement are both so large."
+        )
+    if policy.simulatable and policy.draws * len(people) > MOST_DRAWN_VALUES:
+        raise InputError(
+            f"draws is {policy.draws:,}, too many databases of {counted(len(people), 'person')} to keep in memory; "
+            f"give at most {MOST_DRAWN_VALUES // len(people):,}."
         )
     key_classes(people, schema_of(people), policy.edges)
     answer_grid(people.values, people=len(people))

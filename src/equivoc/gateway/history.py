@@ -91,9 +91,13 @@ class History:
             raise InputError(f"the store {path} cannot be created: {path.parent} is not a folder.")
         if path.exists() and not path.is_file():
             raise InputError(f"the store {path} is not a regular file; give another path.")
+        if not StoreLock.path(path).exists():  # no gateway has used it: leave another program's file as it is
+            with _said(path):
+                _check_kind(path)
         lock = StoreLock(path)
         try:
             with _said(path):
+                _check_kind(path)
                 connection = _connect(path)
             try:
                 with _said(path):
@@ -115,9 +119,15 @@ class History:
         with _said(self.path):
             rows = self._connection.execute(query, () if analyst is None else (analyst,)).fetchall()
         return tuple(
-            Entry(number, time, who, question, decision, reason, json.loads(value))
+            Entry(number, time, who, question, decision, reason, self._value(number, value))
             for number, time, who, question, decision, reason, value in rows
         )
+
+    def _value(self, number: int, text: Any) -> Any:
+        try:
+            return json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            raise InputError(f"the store {self.path} is damaged: entry {number} cannot be read.") from None
 
     def policies(self) -> tuple[tuple[str, int, str], ...]:
         """Every policy that was in force: since when, after which entry, and its text."""
@@ -157,20 +167,31 @@ class History:
         self._lock.release()
 
 
+def _check_kind(path: Path) -> None:
+    """InputError if the file is not a gateway's; a missing or an empty one will be. Changes nothing."""
+    try:
+        if not path.stat().st_size:
+            return
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise InputError(f"the store {path} cannot be used: {problem.strerror}.") from None
+    # Immutable: SQLite creates no files beside it. Tables that only the write-ahead log has are not seen.
+    looked = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    try:
+        tables = {row[0] for row in looked.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    finally:
+        looked.close()
+    if tables and not {"gateway", "policies", "entries", "pools"} <= tables:
+        raise InputError(f"{path} is not a gateway's store; give another path.")
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         path.chmod(0o600)
     except OSError as problem:
         raise InputError(f"the store {path} cannot be used: {problem.strerror}.") from None
-    if path.stat().st_size:  # look before changing anything: it may be another program's database
-        looked = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            tables = {row[0] for row in looked.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        finally:
-            looked.close()
-        if tables and not {"gateway", "policies", "entries", "pools"} <= tables:
-            raise InputError(f"{path} is not a gateway's store; give another path.")
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -177,18 +177,23 @@ def _for_rare_atoms(sign: NDArray[np.uint64], rare: NDArray[np.int64]) -> Iterat
     """More such pairs for atoms that few moves use, among all pairs of at most some 1,400 atoms."""
     rng = np.random.default_rng(len(sign))
     some = rng.permutation(len(sign))[:_MOST_PAIRED_ATOMS]
+    some = some[np.argsort(sign[some], kind="stable")]
     known = (sign[some][:, None] - sign[some][None, :]).reshape(-1)
     order = np.argsort(known, kind="stable")
+    known = known[order]
     for atom in rare[:_MOST_RARE_ATOMS].tolist():
-        wanted = sign[atom] - sign[some]
-        first = np.searchsorted(known, wanted, sorter=order)
-        last = np.searchsorted(known, wanted, side="right", sorter=order)
-        there = np.flatnonzero((last > first) & (some != atom))
-        for place in rng.permutation(there)[: 4 * _ENOUGH_MOVES].tolist():
-            match = int(order[rng.integers(first[place], last[place])])
+        # Ascending but for one wrap-around, which makes the searches several times faster.
+        wanted = sign[atom] - sign[some][::-1]
+        first = np.searchsorted(known, wanted)
+        there = np.flatnonzero((known[np.minimum(first, len(known) - 1)] == wanted) & (some[::-1] != atom))
+        chosen = rng.permutation(there)[: 4 * _ENOUGH_MOVES]
+        last = np.searchsorted(known, wanted[chosen], side="right")
+        for place, end in zip(chosen.tolist(), last.tolist(), strict=True):
+            partner = int(some[len(some) - 1 - place])
+            match = int(order[rng.integers(first[place], end)])
             one, other = int(some[match // len(some)]), int(some[match % len(some)])
-            if (one, other) != (atom, int(some[place])):
-                yield _exchange(atom, int(some[place]), one, other)
+            if (one, other) != (atom, partner):
+                yield _exchange(atom, partner, one, other)
 
 
 def _exchange(one: int, other: int, third: int, fourth: int) -> dict[int, int]:
@@ -231,21 +236,24 @@ def _lattice(
 
 def _shorter(basis: NDArray[np.int64]) -> NDArray[np.int64]:
     """Subtract vectors from each other as long as that shortens them; the lattice stays the same."""
-    found = basis.copy()
+    found = basis.astype(np.float64)  # whole numbers far below 2^53: exact
+    products = found @ found.T
     for _ in range(_MOST_ROUNDS):
         changed = False
         for one in range(len(found)):
-            products = found @ found[one]
-            if products[one] == 0:
+            if products[one, one] == 0:
                 continue
-            times = np.rint(products / products[one]).astype(np.int64)
+            times = np.rint(products[one] / products[one, one])
             times[one] = 0
-            if times.any():
-                found -= times[:, None] * found[one]
+            others = np.flatnonzero(times)
+            if others.size:
+                found[others] -= times[others, None] * found[one]
+                products[others] = found[others] @ found.T
+                products[:, others] = products[others].T
                 changed = True
         if not changed:
             break
-    return found
+    return found.astype(np.int64)
 
 
 def _small(steps: dict[int, int]) -> bool:

@@ -11,8 +11,13 @@ from equivoc.errors import InputError
 class StoreLock:
     """Held from creation until `release`, or until the process ends, however it ends."""
 
+    @staticmethod
+    def path(store: Path) -> Path:
+        """The lock's file."""
+        return store.with_name(f"{store.name}.lock")
+
     def __init__(self, store: Path) -> None:
-        path = store.with_name(f"{store.name}.lock")
+        path = self.path(store)
         try:
             import fcntl
         except ImportError:

@@ -17,8 +17,8 @@ from equivoc.gateway.history import Decision, Entry
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.service.app import gateway_app
 from equivoc.gateway.service.log_reader import PAGE, Page
-from equivoc.gateway.service.serving import bind, server
 from equivoc.gateway.service.tokens import Tokens
+from equivoc.serving.listening import bind, server
 
 
 @dataclass(frozen=True)

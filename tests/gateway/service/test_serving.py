@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from equivoc.gateway.service import serving
+from equivoc.serving import listening as serving
 
 
 class StartedLate:

@@ -35,7 +35,7 @@ def checked(case: Case) -> tuple[PersonBounds, int]:
     return found, int(np.count_nonzero(~equal))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     ranges=st.booleans(),

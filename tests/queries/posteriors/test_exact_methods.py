@@ -14,7 +14,7 @@ from tests.queries.posteriors.random_systems import (
     random_case,
 )
 
-CASES = 700
+CASES = 400
 
 
 @pytest.mark.parametrize("methods", [None, ("enumeration",), ("dynamic programming",), ("convolution",)])

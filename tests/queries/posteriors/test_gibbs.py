@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from equivoc.queries.posteriors import atom_posteriors as atom_posteriors_module
 from equivoc.queries.posteriors import gibbs
 from equivoc.queries.posteriors.atom_posteriors import atom_posteriors, component_tables
 from equivoc.queries.posteriors.components import parts
@@ -132,3 +133,30 @@ def test_same_seed_same_bytes_and_another_seed_others():
     )
     assert one.tobytes() == same.tobytes()
     assert one.tobytes() != other.tobytes()
+
+
+def test_chains_that_do_not_agree_are_named_and_show_the_least_uncertainty(monkeypatch):
+    rng = np.random.default_rng(3)
+    system = mid_size(rng, one_key=False, questions=6)
+    prior = np.full(8, 1 / 8)
+    asked = {"prior": prior, "methods": ("Gibbs sampling",), "work": 1e6, "target": 0.05}
+    agreed = atom_posteriors(system, **asked)
+    sampled = np.array([method == "Gibbs sampling" for method in agreed.method])
+    assert sampled.any()
+    assert not agreed.notes
+    for module in (gibbs, atom_posteriors_module):
+        monkeypatch.setattr(module, "AGREED", 0.1)
+    rough = atom_posteriors(system, **asked)
+    assert all(method == "Gibbs sampling, rough" for method in np.array(rough.method)[sampled])
+    assert np.isnan(rough.error[sampled]).all()
+    assert not rough.promised[sampled].any()
+    assert "are rough" in rough.notes[0]
+    assert "R-hat" in rough.notes[0]
+
+    def h0(rows):
+        return -np.sum(np.where(rows > 0, rows * np.log2(np.maximum(rows, 1e-300)), 0.0), axis=1)
+
+    exact = h0(atom_posteriors(system, prior=prior, methods=EXACT).probabilities[sampled])
+    shown = h0(rough.probabilities[sampled])
+    assert np.all(shown <= exact + 0.01)
+    assert np.any(shown < exact - 1e-4)

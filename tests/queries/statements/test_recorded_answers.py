@@ -159,7 +159,9 @@ def test_wrong_lists(given: Any, said: str) -> None:
     [
         ("statement,answer\n3,5\n", "row 1: statement is '3'; it must be a number from 1 to 2"),
         ("statement,answer\nx,5\n", "statement is 'x'"),
-        ("answer\n5\n", "statement is ''"),
+        ("answer\n5\n", "has no column 'statement' in its first line"),
+        ("", "has no column 'statement' in its first line"),
+        ("statement,answer\n,5\n", "statement is ''"),
         ("statement,answre\n1,5\n", "the column 'answre': did you mean 'answer'?"),
         ("statement,answer\n1,5\n", "there is no column for SUM: name it sum"),
         ("statement,answer\n2,5\n", "the column 'sex' of GROUP BY is missing"),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import json
 import logging
 import math
 import time
-import traceback
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Protocol
 
@@ -21,20 +19,21 @@ from starlette.exceptions import HTTPException
 
 from equivoc.errors import InputError
 from equivoc.gateway.policy import Policy
-from equivoc.gateway.service.guard import LOOPBACK, Guard
 from equivoc.gateway.service.log_page import log_page, page_policy
 from equivoc.gateway.service.log_reader import Page
 from equivoc.gateway.service.rate_limit import RateLimit
 from equivoc.gateway.service.tokens import Holder, Tokens
-from equivoc.plain_text import printable
+from equivoc.serving.guard import LOOPBACK, Guard
+from equivoc.serving.requests import RequestError, error_response, limited_body, parsed_json, safely
 
 BODY_LIMIT = 64 * 1024
 """Bytes of a request's body."""
-BODY_PATIENCE = 10.0
-"""Seconds in which a body must arrive."""
-LONGEST_ERROR = 500
+OTHER_HOST = "this service does not have that name; the owner allows it with --allow-host."
 
 problems = logging.getLogger("equivoc.gateway")
+_safely = partial(
+    safely, log=problems, failed="the gateway has failed on this request; nothing was answered."
+)
 
 
 class Gate(Protocol):
@@ -54,15 +53,6 @@ class Log(Protocol):
     """What the service needs of a log; `LogReader` is one."""
 
     def page(self, *, analyst: str | None = None, before: int | None = None) -> Page: ...
-
-
-class RequestError(Exception):
-    """A request that is not served: status, a sentence, and headers."""
-
-    def __init__(self, status: int, sentence: str, **headers: str) -> None:
-        super().__init__(sentence)
-        self.status = status
-        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
 def gateway_app(
@@ -111,7 +101,7 @@ def gateway_app(
     async def ask(request: Request) -> Response:
         analyst = await sender(request, owner=False)
         check_rate(asking, analyst.name)
-        sql = _question(await _body(request, body_limit))
+        sql = _question(await limited_body(request, body_limit))
         async with deciding:  # the gateway serialises decisions; here they wait without holding a thread each
             try:
                 reply = await run_in_threadpool(partial(gate.ask, sql, analyst=analyst.name))
@@ -157,10 +147,12 @@ def gateway_app(
     async def other_error(request: Request, problem: Exception) -> Response:
         """No such path, or another method."""
         status = problem.status_code if isinstance(problem, HTTPException) else 500
-        return _error(status, "there is nothing here: POST /ask, GET /history, GET /policy, GET /log.")
+        return error_response(
+            status, "there is nothing here: POST /ask, GET /history, GET /policy, GET /log."
+        )
 
     app.add_exception_handler(HTTPException, other_error)
-    app.add_middleware(Guard, hosts=[*LOOPBACK, *allowed_hosts])
+    app.add_middleware(Guard, hosts=[*LOOPBACK, *allowed_hosts], refusal=OTHER_HOST)
     return app
 
 
@@ -193,29 +185,9 @@ def _credentials(request: Request) -> str | None:
         return None
 
 
-async def _body(request: Request, limit: int) -> bytes:
-    told = request.headers.get("content-length", "")
-    too_large = RequestError(413, f"a request has at most {limit:,} bytes.", Connection="close")
-    if told.isdigit() and int(told) > limit:
-        raise too_large
-    found = bytearray()
-    try:
-        async with asyncio.timeout(BODY_PATIENCE):
-            async for piece in request.stream():
-                found += piece
-                if len(found) > limit:
-                    raise too_large
-    except TimeoutError:
-        raise RequestError(408, "the request did not arrive in time.", Connection="close") from None
-    return bytes(found)
-
-
 def _question(body: bytes) -> str:
     wanted = 'send JSON such as {"sql": "SELECT SUM(salary) FROM people"}.'
-    try:
-        given = json.loads(body)
-    except (ValueError, RecursionError):
-        raise RequestError(400, f"the body is not JSON: {wanted}") from None
+    given = parsed_json(body, wanted)
     if not isinstance(given, dict) or set(given) != {"sql"} or not isinstance(given["sql"], str):
         raise RequestError(400, wanted)
     sql: str = given["sql"]
@@ -235,31 +207,6 @@ def _number(request: Request, name: str) -> int | None:
     if not (given.isascii() and given.isdigit() and len(given) < 16):
         raise RequestError(400, f"{name} is the number of an entry.")
     return int(given)
-
-
-def _safely(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Each failure as one sentence. What is logged of a bug is its kind and place: a message could hold a value."""
-
-    async def served(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except RequestError as refusal:
-            return _error(refusal.status, str(refusal), headers=refusal.headers)
-        except InputError as mistake:
-            return _error(422, str(mistake))
-        except Exception as problem:
-            place = traceback.extract_tb(problem.__traceback__)[-1]
-            problems.error("%s in %s, line %s", type(problem).__name__, place.name, place.lineno)
-            return _error(500, "the gateway has failed on this request; nothing was answered.")
-
-    return served
-
-
-def _error(status: int, sentence: str, *, headers: dict[str, str] | None = None) -> Response:
-    told = printable(sentence)
-    if len(told) > LONGEST_ERROR:
-        told = f"{told[: LONGEST_ERROR // 2]} … {told[-LONGEST_ERROR // 2 :]}"
-    return JSONResponse({"error": told}, status_code=status, headers=headers)
 
 
 def _json_value(value: Any) -> Any:

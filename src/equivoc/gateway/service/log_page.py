@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from equivoc.gateway.service.guard import CLOSED
 from equivoc.gateway.service.log_reader import Page
 from equivoc.plain_text import printable
+from equivoc.serving.guard import CLOSED
 
 
 def log_page(page: Page, *, before: int | None) -> str:

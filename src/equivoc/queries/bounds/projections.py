@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from equivoc.queries.bounds.parts import Part
 from equivoc.queries.simplex import interior_solution
 
-# The share of its range by which a central solution keeps each atom from its bounds, if that is possible.
-_MARGIN = 0.02
-_ROUNDS_TO_CENTRE = 100
+# Newton's method for the central solution: rounds (it takes 3 to 12), how much of the way to the nearest bound one
+# step may go, and how short a step shows that no solution is inside all bounds.
+_ROUNDS_TO_CENTRE = 40
+_TOWARDS_BOUND = 0.9
+_SHORTEST_STEP = 1e-3
 # Repairing a step costs as much as ten steps; done only where few are left.
 _MOST_TO_REPAIR = 256
 _ROUNDS_TO_REPAIR = 15
@@ -27,6 +29,8 @@ _OVERSHOOT = 1.8
 _CHUNK = 256
 # In steps of the grid: what a solution may miss of a bound or a sum.
 _CLOSE = 1e-6
+# What a central solution may miss of a sum before the last projection, which corrects it.
+_CLOSE_SUMS = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +50,11 @@ class Projector:
         from scipy import sparse
 
         matrix = part.matrix.astype(np.float64)
-        weighted = matrix.copy()
-        weighted.data = weights[matrix.indices]
-        gram = (weighted @ matrix.T).toarray()
-        values, vectors = np.linalg.eigh(gram)
+        transposed = sparse.csr_array(matrix.T)
+        values, vectors = np.linalg.eigh(_gram(matrix, transposed, weights))
         kept = values > 1e-10 * values[-1]
         root = vectors[:, kept] / np.sqrt(values[kept])
-        return cls(matrix, sparse.csr_array(matrix.T), part.totals.astype(np.float64), weights, root)
+        return cls(matrix, transposed, part.totals.astype(np.float64), weights, root)
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """The nearest solution to each column of ``points``."""
@@ -84,6 +86,7 @@ def open_ends(part: Part, goal_low: NDArray[np.int64], goal_high: NDArray[np.int
     centre = _central_solution(part, low, high)
     distance = np.maximum(np.minimum(centre - low, high - centre), _CLOSE)
     projector = Projector.of(part, distance**2)
+    centre = projector(centre[:, None])[:, 0]
     pulls = projector.pulls()
     # Random signs: if they cancel a row's error by chance in one column, they do not in the next.
     signs = np.random.default_rng(0).choice([-1.0, 1.0], part.matrix.shape[0]) @ projector.matrix
@@ -150,12 +153,51 @@ def _repaired(
 
 
 def _central_solution(part: Part, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A solution away from the bounds, if there is one."""
-    project = Projector.of(part, high - low)
-    margin = _MARGIN * (high - low)
-    x = project(((low + high) / 2)[:, None])[:, 0]
+    """A solution away from the bounds, if there is one.
+
+    Newton's method for the analytic centre, which maximises ``Σ log(s − low) + log(high − s)`` over the solutions. It
+    starts in the middle of the bounds, so its first steps also correct the sums. Where no solution is strictly inside
+    all bounds it does not converge, and a linear program looks for any solution.
+    """
+    from scipy import linalg, sparse
+
+    matrix, totals = part.matrix.astype(np.float64), part.totals.astype(np.float64)
+    transposed = sparse.csr_array(matrix.T)
+    x = (low + high) / 2
+    inner = np.flatnonzero(high > low)
+    weights, slope = np.zeros(len(x)), np.zeros(len(x))
     for _ in range(_ROUNDS_TO_CENTRE):
-        if np.all((x >= low + margin) & (x <= high - margin)):
+        below, above = (x - low)[inner], (high - x)[inner]
+        if np.min(below, initial=np.inf) <= _CLOSE or np.min(above, initial=np.inf) <= _CLOSE:
+            break
+        weights[inner] = 1 / (below**-2 + above**-2)
+        slope[inner] = 1 / above - 1 / below
+        missed = totals - matrix @ x
+        gram = _gram(matrix, transposed, weights)
+        scale = 1 / np.sqrt(np.maximum(np.diag(gram), np.finfo(np.float64).tiny))
+        gram *= scale[:, None] * scale
+        # Sums that other sums imply make the matrix singular; so little more on the diagonal costs only a round.
+        gram[np.diag_indices_from(gram)] += 1e-11
+        try:
+            factor = linalg.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            break
+        multipliers = scale * linalg.cho_solve(factor, scale * (missed + matrix @ (weights * slope)))
+        step = (weights * (transposed @ multipliers - slope))[inner]
+        room = np.where(step > 0, above, below)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            length = min(1.0, _TOWARDS_BOUND * float(np.min(room / np.abs(step), initial=np.inf)))
+        if not length > _SHORTEST_STEP:
+            break
+        x[inner] += length * step
+        near = length == 1.0 and np.sum(step**2 / weights[inner]) < 1.0
+        if near and np.max(np.abs(totals - matrix @ x)) <= _CLOSE_SUMS:
             return x
-        x = project(np.clip(x, low + 2 * margin, high - 2 * margin)[:, None])[:, 0]
     return low + interior_solution(part.sum_system())
+
+
+def _gram(matrix: Any, transposed: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``A·W·Aᵀ``."""
+    weighted = matrix.copy()
+    weighted.data = weights[matrix.indices]
+    return np.asarray((weighted @ transposed).toarray())

@@ -187,15 +187,17 @@ def _sample(
     if sampled is None:
         _by_bounds(component, split, found, problem)
         return
+    rough = sampled.r_hat > AGREED
     for place, atom in enumerate(component.atoms):
-        _store(found, split, int(atom), sampled.person[place], "Gibbs sampling")
-        found.error[atom] = sampled.error[place]
+        name: Method = "Gibbs sampling, rough" if rough[place] else "Gibbs sampling"
+        _store(found, split, int(atom), sampled.person[place], name)
+        found.error[atom] = np.nan if rough[place] else sampled.error[place]
         found.promised[atom] = sampled.promised
-    rough = int((sampled.r_hat > AGREED).sum())
-    if rough:
+    if rough.any():
         found.notes.append(
-            f"Sampling of {len(component.atoms)} atoms ended before the chains agreed on {rough} of them "
-            f"(R-hat up to {sampled.r_hat.max():.3g}): figures of these people are rough."
+            f"Sampling of {len(component.atoms)} groups of people ended before the chains agreed on {rough.sum()} of "
+            f"them (R-hat up to {sampled.r_hat.max():.3g}, where at most {AGREED:g} counts as agreement): their "
+            "figures are rough, those of the chain that leaves the least uncertainty. More work may settle them."
         )
 
 

@@ -53,7 +53,11 @@ class Chain:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """A person's distribution in each atom of the component, averaged over the chains."""
+    """A person's distribution in each atom of the component, averaged over the chains.
+
+    Where the chains do not agree, their average would show more uncertainty than each of them: there it is the
+    distribution of the chain with the least entropy, if that leaves more than one value.
+    """
 
     person: tuple[NDArray[np.float64], ...] = field(repr=False)
     error: NDArray[np.float64]
@@ -197,7 +201,7 @@ def sample(
         stuck = np.isinf(worst) and done >= _STUCK
         last = spent + 2 * cost > work or stuck
         if last or worst <= AGREED:
-            person, error = _averages(component, tables, ready, records)
+            person, error = _averages(component, tables, ready, records, agreement > AGREED)
             if last or error.max() <= target:
                 promised = ready.reaches_everything and worst <= AGREED
                 return Sampled(person, error, agreement, promised, done)
@@ -220,9 +224,16 @@ def _r_hat(moments: NDArray[np.float64], count: int) -> NDArray[np.float64]:
 
 
 def _averages(
-    component: Component, tables: tuple[SumTable, ...], ready: Chain, records: NDArray[np.float64]
+    component: Component,
+    tables: tuple[SumTable, ...],
+    ready: Chain,
+    records: NDArray[np.float64],
+    rough: NDArray[np.bool_],
 ) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64]]:
-    """A person's distribution from all records, and the standard error of its largest probability."""
+    """A person's distribution from all records, and the standard error of its largest probability.
+
+    For ``rough`` atoms, on which the chains do not agree: from the records of one chain.
+    """
     parts = records.reshape(-1, ready.record)
     person: list[NDArray[np.float64]] = [np.empty(0)] * len(tables)
     error = np.zeros(len(tables))
@@ -250,6 +261,21 @@ def _averages(
             mean = each.mean(axis=0)
             top = mean.argmax(axis=1)
             for place, atom in enumerate(group):
-                person[atom] = mean[place]
+                own_chains = each[:, place].reshape(len(records), HALVES, -1).mean(axis=1)
+                person[atom] = _least_uncertain(own_chains) if rough[atom] else mean[place]
                 error[atom] = each[:, place, top[place]].std(ddof=1) / len(parts) ** 0.5
     return tuple(person), error
+
+
+def _least_uncertain(chains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The distribution with the least entropy; their mean if it has one value only, since others have others.
+
+    >>> _least_uncertain(np.array([[0.5, 0.5], [0.9, 0.1]])).tolist()
+    [0.9, 0.1]
+    >>> _least_uncertain(np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
+    [0.5, 0.5]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.where(chains > 0, chains * np.log2(chains), 0.0).sum(axis=1)
+    chosen = int(entropy.argmin())
+    return np.asarray(chains[chosen] if entropy[chosen] > 0 else chains.mean(axis=0))

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Method = Literal[
-    "prior", "convolution", "enumeration", "dynamic programming", "counting", "Gibbs sampling", "bounds"
+    "prior",
+    "convolution",
+    "enumeration",
+    "dynamic programming",
+    "counting",
+    "Gibbs sampling",
+    "Gibbs sampling, rough",
+    "bounds",
 ]
 COUNTED: tuple[Method, ...] = ("convolution", "enumeration", "dynamic programming", "Gibbs sampling")
 """The methods that are tried, in this order."""
@@ -27,9 +34,11 @@ class AtomPosteriors:
     """Atoms × |D|. Each row sums to 1."""
     method: tuple[Method, ...] = field(repr=False)
     """How each atom's row was found. "prior": the atom is in no answer. "bounds": nothing fitted the work limit, and
-    the row is the prior on the values that bounds leave."""
+    the row is the prior on the values that bounds leave. "Gibbs sampling, rough": the chains do not agree, and the row
+    is that of the chain that leaves the least uncertainty."""
     error: NDArray[np.float64] = field(repr=False)
-    """The standard error of each atom's largest probability: 0 if exact, estimated if sampled, NaN for "bounds"."""
+    """The standard error of each atom's largest probability: 0 if exact, estimated if sampled, NaN for "bounds"
+    and for "Gibbs sampling, rough"."""
     promised: NDArray[np.bool_] = field(repr=False)
     """True: the error is proved to be one (exact methods; sampling whose moves reach every database that fits).
     False: checked by several chains from different starts only."""

@@ -59,7 +59,16 @@ def _of_file(path: Path, statements: Sequence[Statement], schema: Schema) -> dic
         reason = unreadable.strerror if isinstance(unreadable, OSError) else "it is not UTF-8 text"
         raise InputError(f"the answers file {path} cannot be read: {reason}") from None
     if path.suffix.lower() != ".json":
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), restkey="", restval=""))
+        reader = csv.DictReader(io.StringIO(text, newline=""), restkey="", restval="")
+        try:
+            rows = list(reader)
+        except csv.Error as malformed:
+            raise InputError(f"the answers file {path} is not valid CSV: {malformed}") from None
+        if "statement" not in (reader.fieldnames or ()):
+            raise InputError(
+                f"the answers file {path} has no column 'statement' in its first line; its columns are statement "
+                "and answer"
+            )
         return _of_rows(rows, str(path), statements, schema)
     try:
         found = json.loads(text)

@@ -1,10 +1,12 @@
-"""Running the service: one process, a socket that is bound before anything is promised, an orderly stop."""
+"""Running a service: one process, a socket that is bound before anything is promised, an orderly stop."""
 
 from __future__ import annotations
 
 import ipaddress
 import signal
 import socket
+from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from equivoc.errors import InputError
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 GRACE = 30
-"""Seconds that a stop waits for requests under way. Decided questions are in the store in any case."""
+"""Seconds that a stop waits for requests under way."""
 MOST_CONNECTIONS = 500
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
@@ -60,7 +62,7 @@ def server(app: FastAPI) -> uvicorn.Server:
 
     config = uvicorn.Config(
         app,
-        access_log=False,  # questions belong in no log but the store
+        access_log=False,  # addresses can hold tokens, and questions belong in no log but the store
         log_level="warning",
         server_header=False,
         ws="none",
@@ -71,17 +73,34 @@ def server(app: FastAPI) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def serve(app: FastAPI, listening: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are completed."""
+def serve(
+    app: FastAPI,
+    listening: socket.socket,
+    *,
+    ready: Callable[[], None] = lambda: None,
+    stopping: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until SIGINT or SIGTERM; requests under way are completed.
+
+    ``ready`` is called when a signal already stops the service in order; ``stopping`` when a stop begins.
+    """
     running = server(app)
+    orderly = running.handle_exit
+
+    def told(number: int, frame: FrameType | None) -> None:
+        stopping()
+        orderly(number, frame)
 
     def stop(*_: object) -> None:
+        stopping()
         running.should_exit = True
 
+    running.handle_exit = told  # type: ignore[method-assign, assignment]
     # Uvicorn stops in order, then raises the signal again for the former handler, which would end the process at once.
     # A signal that comes before Uvicorn listens for it must stop the service, too.
     former = [signal.signal(number, stop) for number in STOPPING]
     try:
+        ready()
         running.run(sockets=[listening])
     finally:
         for number, handler in zip(STOPPING, former, strict=True):

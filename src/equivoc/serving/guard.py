@@ -27,9 +27,11 @@ HEADERS = {
 class Guard:
     """ASGI middleware. A page on the web whose name is made to lead to this machine sends its own name as Host."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], refusal: str) -> None:
         self.app = app
         self.hosts = {plain_host(host) for host in hosts}
+        self.refusal = refusal
+        """What a client is told that sends another name."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -53,9 +55,7 @@ class Guard:
         if len(given) == 1 and named_host(given[0].decode("latin-1")) in self.hosts:
             await self.app(scope, receive, with_headers)
             return
-        body = json.dumps(
-            {"error": "this service does not have that name; the owner allows it with --allow-host."}
-        )
+        body = json.dumps({"error": self.refusal})
         start = {
             "type": "http.response.start",
             "status": 400,

@@ -5,7 +5,8 @@
     .venv/bin/python benchmarks/tables.py --seeds 3             # more tables of each kind
 
 Prints a line per table, exits 1 if a bar is missed. Contributions are lognormal, heaped (multiples of 10) or sparse
-(half of the inner cells are empty). ``random`` protects 1,000 small tables and recomputes the attacker's intervals.
+(half of the inner cells are empty). ``random`` protects 1,000 small tables and recomputes the intervals of an outsider
+and of every single contributor.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from equivoc.tables.attacker.intervals import cell_intervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.contributions import Entries, of_people, summed_up
 from equivoc.tables.dimension import Dimension
-from equivoc.tables.rules import PPercent
+from equivoc.tables.rules import PPercent, protection_from_largest
 from equivoc.tables.suppression.cell_suppression import CellSuppression
+from equivoc.tables.suppression.goals import suppression_problem
 
 KINDS = ("lognormal", "heaped", "sparse")
 
@@ -122,7 +124,7 @@ def suppression(seeds: int) -> bool:
 
 
 def protected(table: CellTable, release: object) -> bool:
-    """Whether each unsafe cell's interval, computed again, reaches its protection on both sides."""
+    """Whether each unsafe cell's interval, computed again, reaches its protection on both sides, for everybody."""
     hidden, rule = release.withheld, PPercent(10)  # type: ignore[attr-defined]
     cells = np.flatnonzero(rule.unsafe(table))
     if not len(cells):
@@ -133,9 +135,32 @@ def protected(table: CellTable, release: object) -> bool:
         table.values[cells],
     )
     slack = 1e-7 * level + 10 * found.accuracy
-    return bool(
-        ((found.high >= value + level - slack) & (found.low <= np.maximum(value - level, 0) + slack)).all()
-    )
+    outside = (found.high >= value + level - slack) & (found.low <= np.maximum(value - level, 0) + slack)
+    return bool(outside.all()) and protected_from_singles(table, hidden, rule)
+
+
+def protected_from_singles(table: CellTable, hidden: np.ndarray, rule: PPercent) -> bool:
+    """The same for each single contributor, who knows her cells: her intervals of the unsafe cells beside them."""
+    nothing = np.zeros(len(table), dtype=bool)
+    goals = suppression_problem(
+        table,
+        unsafe=rule.unsafe(table),
+        protection=rule.protection(table),
+        from_largest=protection_from_largest(table, rule),
+        cost=table.values,
+        must=nothing,
+        must_not=nothing,
+    ).goals
+    for known in {goal.known for goal in goals if goal.known}:
+        hers = [goal for goal in goals if goal.known == known]
+        own = {cell: float(table.values[cell]) for cell in known if hidden[cell]}
+        found = cell_intervals(table, hidden, known=own, cells=[goal.cell for goal in hers])
+        true = table.values[found.cells]
+        for at, goal in enumerate(hers):
+            reached = found.high[at] - true[at] if goal.sign > 0 else true[at] - found.low[at]
+            if reached < goal.level * (1 - 1e-7) - 10 * found.accuracy[at]:
+                return False
+    return True
 
 
 def random_tables(seeds: int) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import equivoc as eq
 from equivoc.cli import main
 from tests.report.conftest import FORMULA, HOSTILE
 
@@ -92,6 +93,69 @@ def test_rounding(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
         for _ in range(2)
     ]
     assert first[0] == first[1]
+
+
+def test_methods_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"{COMMAND} --rule dominance:n=1,k=90 --compare unprotected|suppress|round:500,controlled"
+
+    def compared(*more: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["equivoc", "table", *command.split(), *more])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return int(left.value.code or 0)
+
+    assert compared("--require", "certain_right <= 0", "--out", "made", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    people = eq.read("people.csv", confidential="sales", keys=["region", "branch"])
+    table = eq.tabulate(people, by=["region", "branch"], value="sales")
+    own = eq.compare(
+        table,
+        [
+            eq.Unprotected(),
+            eq.CellSuppression(rule=eq.Dominance(n=1, k=90)),
+            eq.CellRounding(500, "controlled"),
+        ],
+        require=["certain_right <= 0"],
+    )
+    assert [each["loss"] for each in found["methods"]] == pytest.approx([c.loss.mean for c in own.compared])
+    assert found["choice"] == own.chosen.notation
+    assert [each["meets"] for each in found["methods"]] == [each.meets for each in own.compared]
+    assert not found["methods"][0]["meets"]
+    assert pd.read_csv("made/comparison.csv")["technique"].tolist() == own.frame["technique"].tolist()
+    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in Path("made").iterdir())
+    assert compared("--require", "hit(5000) <= 0.01") == 3
+    assert "None of 3 techniques meets every requirement." in capsys.readouterr().out
+    assert run(monkeypatch, f"{COMMAND} --compare suppress") == 2
+    assert "give --rule" in capsys.readouterr().err
+    assert run(monkeypatch, f"{COMMAND} --compare round:x") == 2
+    assert "'x' is not a number" in capsys.readouterr().err
+    assert run(monkeypatch, f"{COMMAND} --compare roundly:5") == 2
+    assert "--compare holds 'roundly:5'" in capsys.readouterr().err
+    assert run(monkeypatch, f"{COMMAND} --compare round:5 --round 5") == 2
+    assert "--compare names the methods" in capsys.readouterr().err
+
+
+def test_noisy_counts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = "people.csv --by region,branch --confidential sales"
+    found = facts(monkeypatch, capsys, f"{counted} --noisy 1 --seed 4 --out made")
+    values = {tuple(cell["categories"]): cell["value"] for cell in found["cells"]}
+    assert values["n", None] == values["n", "a"] + values["n", "b"]
+    # Every inner count is 2; noise of another seed is other noise, and of a huge budget none.
+    assert {value for (one, other), value in values.items() if one and other} != {2.0}
+    assert facts(monkeypatch, capsys, f"{counted} --noisy 1 --seed 5")["cells"] != found["cells"]
+    exact = facts(monkeypatch, capsys, f"{counted} --noisy 60 --public-categories")
+    assert {cell["value"] for cell in exact["cells"] if None not in cell["categories"]} == {2.0}
+    assert "ε = 60" in exact["method"]
+    assert not any("No differential privacy" in note for note in exact["notes"])
+    assert any("No differential privacy" in note for note in found["notes"])
+    released = pd.read_csv("made/released.csv")
+    assert released["value"].tolist() == [cell["value"] for cell in found["cells"]]
+    assert run(monkeypatch, f"{counted} --noisy 0") == 2
+    assert run(monkeypatch, f"{COMMAND} --noisy 1") == 2
+    assert run(monkeypatch, f"{counted} --round 5 --public-categories") == 2
+    told = capsys.readouterr().err
+    assert "epsilon" in told
+    assert "--public-categories belongs to --noisy" in told
 
 
 def test_redesign(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,4 +251,4 @@ def test_a_released_table_cannot_be_protected(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, "--audit people.csv --by region --value sales --round 5") == 2
-    assert "has no use for --suppress, --round or --redesign" in capsys.readouterr().err
+    assert "has no use for --suppress, --round, --redesign or --noisy" in capsys.readouterr().err

@@ -10,9 +10,12 @@ import typer
 
 from equivoc.cli.people_options import DomainOption, DropMissingOption, EscapeOption, RoundToOption
 from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.table_comparison import FILES, CompareOption, comparison_facts, methods_from
 from equivoc.cli.table_methods import (
     CostOption,
     MethodOption,
+    NoisyOption,
+    PublicOption,
     RedesignOption,
     RoundOption,
     SeedOption,
@@ -79,6 +82,9 @@ def table(
     suppress: SuppressOption = False,
     round_cells: RoundOption = None,
     redesign: RedesignOption = False,
+    noisy: NoisyOption = None,
+    public_categories: PublicOption = False,
+    compare: CompareOption = None,
     method: MethodOption = None,
     cost: CostOption = None,
     time_limit: TimeLimitOption = None,
@@ -116,7 +122,7 @@ def table(
         Path | None,
         typer.Option(
             help="A folder for table.csv and unsafe.csv; with --audit, for intervals.csv and unsafe.csv; with "
-            "--suppress, --round or --redesign, for released.csv and report.html."
+            "--suppress, --round, --redesign or --noisy, for released.csv and report.html."
         ),
     ] = None,
     escape: EscapeOption = True,
@@ -128,8 +134,8 @@ def table(
 ) -> None:
     """Make a table of counts or totals and find its unsafe cells, protect it, or audit a table that was released.
 
-    With --suppress, --round or --redesign, the protected table is made and assessed. With --audit, the interval of
-    every suppressed cell is computed from the published ones.
+    With --suppress, --round, --redesign or --noisy, the protected table is made and assessed. With --audit, the
+    interval of every suppressed cell is computed from the published ones.
 
     Example: equivoc table people.csv --by region,sex --value salary --rule p:10 --rule threshold:3 --suppress
     """
@@ -148,14 +154,21 @@ def table(
         suppress=suppress,
         base=round_cells,
         redesign=redesign,
+        epsilon=noisy,
+        public=public_categories,
         method=method,
         cost=cost,
         time_limit=time_limit,
-        seed=seed,
+        seed=None if compare is not None else seed,
         hierarchies=hierarchies,
-        assessed={"--require": require, "--eps": eps, "--unit": unit or None},
+        assessed={} if compare is not None else {"--require": require, "--eps": eps, "--unit": unit or None},
         holdings=contributors is not None,
     )
+    if compare is not None and asked is not None:
+        raise InputError(
+            "--compare names the methods: leave --suppress, --round, --redesign and --noisy out."
+        )
+    compared = None if compare is None else methods_from(compare, rules, hierarchies)
     only_people = {
         "a file of people": people,
         "--confidential": confidential,
@@ -166,7 +179,8 @@ def table(
         "--domain": domain,
         "--round-to": round_to,
         "--drop-missing": drop_missing or None,
-        "--suppress, --round or --redesign": asked,
+        "--suppress, --round, --redesign or --noisy": asked,
+        "--compare": compare,
     }
     only_audit = {
         "--margin": margin,
@@ -177,7 +191,9 @@ def table(
     check_together(audit, only_people, only_audit)
     inputs = [file for file in (people, audit) if file is not None] + list(named_files([hierarchies or []]))
     written = (
-        ["released.csv", "report.html"]
+        list(FILES)
+        if compare is not None
+        else ["released.csv", "report.html"]
         if asked is not None
         else ["intervals.csv" if audit else "table.csv", *(["unsafe.csv"] if rules else [])]
     )
@@ -199,7 +215,9 @@ def table(
                 value,
                 confidential=confidential,
                 keys=keys,
-                hierarchies=None if asked is not None and asked.own_hierarchies else hierarchies,
+                hierarchies=None
+                if compare is not None or (asked is not None and asked.own_hierarchies)
+                else hierarchies,
                 contributors=contributors,
                 waiver=waiver,
                 weights=weights,
@@ -208,7 +226,12 @@ def table(
                 drop_missing=drop_missing,
                 rules=rules,
             )
-            if asked is None:
+            if compared is not None:
+                from equivoc.decide.tables.compare_tables import compare_tables
+
+                done = compare_tables(made, compared, require=required, seed=seed or 0, eps=tolerances)
+                frames, facts, meets = [done.frame, done.why], comparison_facts(done), done.meets
+            elif asked is None:
                 frames, facts = judged(made, rules, record_values=record_values)
             else:
                 frames, facts, page = asked.release(
@@ -233,8 +256,11 @@ def table(
         if as_json:
             print(json.dumps(facts | {"files": [str(file) for file in files]}, indent=2, allow_nan=False))
             return
+        from equivoc.cli.table_comparison import print_table_comparison
         from equivoc.cli.table_output import print_released_table, print_table
         from equivoc.cli.table_release_output import print_release
 
         show = print_released_table if audit is not None else print_table if asked is None else print_release
+        if compared is not None:
+            show = print_table_comparison
         show(facts, files)

@@ -1,4 +1,4 @@
-"""The options of ``equivoc table`` that protect a table: --suppress, --round and --redesign."""
+"""The options of ``equivoc table`` that protect a table: --suppress, --round, --redesign and --noisy."""
 
 from __future__ import annotations
 
@@ -26,6 +26,16 @@ RedesignOption = Annotated[
     bool,
     typer.Option("--redesign", help="Merge categories up --hierarchies until no cell is unsafe."),
 ]
+NoisyOption = Annotated[
+    float | None,
+    typer.Option("--noisy", help="Add noise to every count: the privacy budget ε, above 0; less is safer."),
+]
+PublicOption = Annotated[
+    bool,
+    typer.Option(
+        "--public-categories", help="With --noisy: the categories do not depend on who is in the file."
+    ),
+]
 MethodOption = Annotated[
     str | None,
     typer.Option(help="With --round: conventional (the default), random or controlled (margins add up)."),
@@ -41,7 +51,7 @@ TimeLimitOption = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option(help="With random rounding, to repeat it; not for publication.", min=0),
+    typer.Option(help="With random rounding and --noisy, to repeat it; not for publication.", min=0),
 ]
 
 
@@ -68,11 +78,12 @@ class AskedMethod:
         """The frames to write, the facts to print, and the report ("" unless a ``page`` is asked for)."""
         from equivoc.assessment.of_table import assess_table
         from equivoc.report.table_release_facts import table_release_facts
+        from equivoc.tables.noisy_counts import NoisyCells
         from equivoc.tables.rounding.cell_rounding import CellRounding
 
         made = (
             self.method.release(table, self.seed)
-            if isinstance(self.method, CellRounding)
+            if isinstance(self.method, (CellRounding, NoisyCells))
             else self.method.release(table)
         )
         result = assess_table(table, made, eps=eps, require=require)
@@ -90,6 +101,8 @@ def asked_method(
     suppress: bool,
     base: float | None,
     redesign: bool,
+    epsilon: float | None,
+    public: bool,
     method: str | None,
     cost: str | None,
     time_limit: float | None,
@@ -101,13 +114,24 @@ def asked_method(
     """The method that the options describe; None if the table is not protected. InputError if they contradict."""
     chosen = [
         name
-        for name, given in (("--suppress", suppress), ("--round", base is not None), ("--redesign", redesign))
+        for name, given in (
+            ("--suppress", suppress),
+            ("--round", base is not None),
+            ("--redesign", redesign),
+            ("--noisy", epsilon is not None),
+        )
         if given
     ]
     if len(chosen) > 1:
         raise InputError(f"{' and '.join(chosen)} are different methods: choose one.")
     name = chosen[0] if chosen else ""
-    own = {"--method": method, "--cost": cost, "--time-limit": time_limit, "--seed": seed}
+    own = {
+        "--method": method,
+        "--cost": cost,
+        "--time-limit": time_limit,
+        "--seed": seed,
+        "--public-categories": public or None,
+    }
     _check_options(name, {**own, **assessed})
     if name in ("--suppress", "--redesign") and not rules:
         raise InputError(f"{name} needs to know which cells are unsafe: give --rule, such as --rule p:10.")
@@ -122,6 +146,10 @@ def asked_method(
         if seed is not None and method != "random":
             raise InputError("--seed is for random rounding: give --method random as well, or leave it out.")
         return AskedMethod(CellRounding(base, method or "conventional", **limit), rules, seed, False)
+    if epsilon is not None:
+        from equivoc.tables.noisy_counts import NoisyCells
+
+        return AskedMethod(NoisyCells(epsilon, "public" if public else "data"), rules, seed, False)
     if redesign:
         from equivoc.tables.redesign import Redesign
 
@@ -136,14 +164,15 @@ def asked_method(
 
 def _check_options(name: str, given: Mapping[str, Any]) -> None:
     """InputError if an option does not belong to the method ``name``; "" is none."""
-    fitting = {"--method": ("--round",), "--seed": ("--round",), "--cost": ("--suppress",)}
+    fitting = {"--method": ("--round",), "--seed": ("--round", "--noisy"), "--cost": ("--suppress",)}
+    fitting["--public-categories"] = ("--noisy",)
     for option, value in given.items():
         wanted = fitting.get(option, ("--suppress", "--round") if option == "--time-limit" else None)
-        if value is None or name in (wanted or ("--suppress", "--round", "--redesign")):
+        if value is None or name in (wanted or ("--suppress", "--round", "--redesign", "--noisy")):
             continue
         if wanted is None:
             raise InputError(
-                f"{option} is about a protected table: give --suppress, --round or --redesign as well."
+                f"{option} is about a protected table: give --suppress, --round, --redesign or --noisy as well."
             )
         raise InputError(
             f"{option} belongs to {' and '.join(wanted)}: give it as well, or leave {option} out."

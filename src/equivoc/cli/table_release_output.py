@@ -1,4 +1,4 @@
-"""The text output of ``equivoc table`` with --suppress, --round or --redesign."""
+"""The text output of ``equivoc table`` with --suppress, --round, --redesign or --noisy."""
 
 from __future__ import annotations
 

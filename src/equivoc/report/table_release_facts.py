@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from equivoc.assessment.of_table import TableAssessment
 from equivoc.information_loss.table_losses import table_losses
-from equivoc.number_format import amount, counted
+from equivoc.number_format import amount, counted, exact
 from equivoc.report.facts import versions
 from equivoc.report.json_values import json_values
 from equivoc.report.requirement_facts import publication_answer
 from equivoc.report.table_facts import categories_of
 from equivoc.tables.interval_posteriors import Figures
+from equivoc.tables.noisy_counts import NoisyCellTable
 from equivoc.tables.redesign import RedesignedTable
+from equivoc.tables.release import TableRelease
 from equivoc.tables.rounding.cell_rounding import RoundedTable
 from equivoc.tables.rules import Rule
 from equivoc.tables.suppression.cell_suppression import SuppressedTable
@@ -308,6 +310,13 @@ def _method(result: TableAssessment) -> str:
             if up
             else "Redesign: nothing had to be merged."
         )
+    if isinstance(release, NoisyCellTable):
+        return (
+            f"Noisy counts: two-sided geometric noise with ε = {exact(release.epsilon)} on every inner cell; "
+            "margins are sums of noisy cells."
+        )
+    if type(release) is TableRelease:
+        return "Nothing is withheld or changed."
     return f"{type(release).__name__}."
 
 

@@ -9,7 +9,7 @@ Control, the chapter on magnitude tables.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -209,6 +209,27 @@ def unsafe_cells(table: CellTable, rules: Any) -> Booleans:
 def protection_levels(table: CellTable, rules: Any) -> Floats:
     """The largest protection that one of the rules asks for, for each cell; 0 for safe cells."""
     return np.asarray(np.max([rule.protection(table) for rule in as_rules(rules)], axis=0))
+
+
+def protection_from_largest(table: CellTable, rules: Any) -> Floats:
+    """The protection that each unsafe cell needs from its own largest contributor, who knows x_1: that of the largest
+    other contributor.
+
+    p % and pq: p/q · x_2 − (T − x_1 − x_2). Dominance: x_2 takes the place of x_n. Threshold: the percentage of
+    T − x_1. For p % and pq it is never more than `protection_levels`.
+    """
+    if table.value is None or table.top.shape[1] < 2:
+        return protection_levels(table, rules)
+    first, second = np.abs(table.top[:, 0]), np.abs(table.top[:, 1])
+    others = second if table.unwaived is None else np.minimum(table.unwaived, second)
+    without_first = replace(
+        table, values=table.values - table.top[:, 0], contributions=table.contributions - first
+    )
+    found = [
+        rule.protection(without_first if isinstance(rule, Threshold) else replace(table, unwaived=others))
+        for rule in as_rules(rules)
+    ]
+    return np.asarray(np.max(found, axis=0))
 
 
 def judged(table: CellTable) -> Booleans:

@@ -50,15 +50,15 @@ def share_a_relation(table: CellTable, one: int, other: int) -> bool:
 
 
 def attacks(table: CellTable, known: set[int], cell: int) -> bool:
-    """Whether the unsafe cell must be protected from a single contributor who knows these cells: they add up with it,
-    and she is not its largest contributor."""
-    if cell in known or not any(share_a_relation(table, cell, other) for other in known):
-        return False
-    sums = sums_of_inner_cells(table)
+    """Whether the unsafe cell must be protected from the single contributor of these cells: they add up with it."""
+    return cell not in known and any(share_a_relation(table, cell, other) for other in known)
+
+
+def own_part(table: CellTable, known: set[int], cell: int) -> float:
+    """What the single contributor who knows these cells contributes to the cell."""
     own = next(c for c in known if table.inner[c])
     column = int(np.flatnonzero(np.flatnonzero(table.inner) == own)[0])
-    largest_is_hers = sums[cell, column] > 0 and abs(table.values[own]) == abs(table.top[cell, 0])
-    return not largest_is_hers or abs(table.top[cell, 0]) == abs(table.top[cell, 1])
+    return float(table.values[own] * sums_of_inner_cells(table)[cell, column])
 
 
 class Oracle:
@@ -72,7 +72,8 @@ class Oracle:
             knowing += [known for known in singles(table) if attacks(table, known, int(cell))]
             for known in knowing:
                 self.needs.append((int(cell), 1, float(protection[cell]), known))
-                self.needs.append((int(cell), -1, float(min(protection[cell], table.values[cell])), known))
+                left = table.values[cell] - (own_part(table, known, int(cell)) if known else 0.0)
+                self.needs.append((int(cell), -1, float(min(protection[cell], left)), known))
 
     def reach(self, pattern: Booleans, cell: int, sign: int, known: set[int]) -> float:
         """How far the cell can deviate from its value."""

@@ -16,7 +16,7 @@ from equivoc.number_format import exact
 from equivoc.tables.attacker.equations import cell_name
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.release import TableRelease
-from equivoc.tables.rules import as_rules, protection_levels, unsafe_cells
+from equivoc.tables.rules import as_rules, protection_from_largest, protection_levels, unsafe_cells
 from equivoc.tables.suppression.named_cells import costs, marked_cells
 from equivoc.tables.suppression.suppress import Suppressed, suppress
 
@@ -84,6 +84,7 @@ class CellSuppression:
             table,
             unsafe=unsafe,
             protection=protection_levels(table, self.rule),
+            from_largest=protection_from_largest(table, self.rule),
             cost=costs(table, self.cost),
             must=marked_cells(table, self.must, name="must"),
             must_not=marked_cells(table, self.must_not, name="must_not"),

@@ -9,6 +9,7 @@ what is left may be clipped to it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,11 @@ _MET = 1e-7
 _ZERO = 1e-9
 # Deviations of other cells, in levels: 1 is enough in networks.
 _CAP = 16.0
+# Cells that are not suppressed count as if this share of them were, where multipliers are chosen: of those that prove
+# the same violation, the ones that weigh fewest other cells make the strongest inequality.
+_SHARE_OF_OTHERS = 0.01
+# With more relations than this, the program over neighbouring ones is left out.
+_MANY = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,65 +57,102 @@ def goal_cut(problem: SuppressionProblem, cells: Integers, weights: Floats) -> C
 
 
 class Attack:
-    """The attacker's programs of one problem: how far can the cell of a goal deviate?"""
+    """The attacker's programs under one y: how far can the cell of a goal deviate?
 
-    def __init__(self, problem: SuppressionProblem) -> None:
-        self.problem = problem
-        self.cells = np.flatnonzero(problem.usable)
+    Only cells with y > 0 are unknowns, which are few. The inequality is found in a second program, over the relations
+    near those that proved the violation.
+    """
+
+    def __init__(self, problem: SuppressionProblem, y: Floats) -> None:
+        self.problem, self.y = problem, y
+        self.cells = np.flatnonzero(problem.usable & (y > 0))
         self.column = np.full(len(problem.cost), -1)
         self.column[self.cells] = np.arange(len(self.cells))
         part = problem.relations[:, self.cells]
-        matrix = part[np.flatnonzero(np.diff(part.indptr) > 0)]
-        self.transposed = matrix.T.tocsr()
+        self.rows = np.flatnonzero(np.diff(part.indptr) > 0)
+        self.matrix = part[self.rows]
+        self.by_cell = self.matrix.T.tocsr()
         self.every = np.arange(len(self.cells), dtype=np.int32)
-        self.above, self.below = problem.room_above[self.cells], problem.room_below[self.cells]
-        zeros, sums = np.zeros(len(self.cells)), np.zeros(matrix.shape[0])
-        self.solver = new_solver(matrix, sums=sums, cost=zeros, low=zeros, high=zeros)
+        zeros, sums = np.zeros(len(self.cells)), np.zeros(len(self.rows))
+        self.solver = new_solver(self.matrix, sums=sums, cost=zeros, low=zeros, high=zeros)
         self.solver.setOptionValue("simplex_strategy", 4)  # from goal to goal, mostly costs change
 
-    def reaches(self, goal: Goal, y: Floats, *, deadline: float) -> bool:
-        """Whether the goal is met under y; True is certain but for rounding."""
+    def reaches(self, goal: Goal, *, deadline: float) -> bool:
+        """Whether the goal is met; True is certain but for rounding."""
         cap = 1.0 if self.problem.network else _CAP
-        return self._attack(goal, y, cap, deadline)[0] >= 1 - _MET
+        return self._attack(goal, cap, deadline)[0] >= 1 - _MET
 
-    def cut(self, goal: Goal, y: Floats, *, deadline: float) -> Cut | None:
-        """A violated inequality, or None if there is none: then the goal is met under y."""
+    def cut(self, goal: Goal, *, deadline: float) -> Cut | None:
+        """A violated inequality, or None if there is none: then the goal is met."""
         for cap in (1.0,) if self.problem.network else (1.0, _CAP):
-            reached, reduced = self._attack(goal, y, cap, deadline)
+            reached, multipliers = self._attack(goal, cap, deadline)
             if reached >= 1 - _MET:
                 return None
-            found = self._inequality(goal, reduced)
-            if found is not None and found.violated(y):
-                return found
+            used = np.flatnonzero(np.abs(multipliers) > _ZERO)
+            plain = self._inequality(goal, self.rows[used], multipliers[used])
+            if plain is None or not plain.violated(self.y):
+                continue  # deviations beyond the cap matter
+            rows = self._near(used)
+            stronger = self._strongest(goal, rows if len(rows) <= _MANY else self.rows[used], cap, deadline)
+            return stronger if stronger is not None and stronger.violated(self.y) else plain
         return None
 
-    def _attack(self, goal: Goal, y: Floats, cap: float, deadline: float) -> tuple[float, Floats]:
-        """The greatest deviation of the goal's cell, in levels, and the reduced costs of all cells."""
-        share = y[self.cells]
-        high = np.minimum(self.above / goal.level, cap) * share
-        low = -np.minimum(self.below / goal.level, cap) * share
-        known = self.column[list(goal.known)]
-        known = known[known >= 0]
-        high[known] = low[known] = 0.0
+    def _attack(self, goal: Goal, cap: float, deadline: float) -> tuple[float, Floats]:
+        """The greatest deviation of the goal's cell, in levels, and the multipliers of the relations."""
+        low, high = _room(self.problem, goal, self.cells, cap, self.y[self.cells])
         own = int(self.column[goal.cell])
+        low[own], high[own] = max(low[own], -1.0), min(high[own], 1.0)  # one level is enough
         self.solver.changeColsBounds(len(self.every), self.every, low, high)
         self.solver.changeColCost(own, -float(goal.sign))
         if not solved(self.solver, deadline):
             raise RuntimeError("no deviation at all is a solution, but HiGHS found none.")
         solution = self.solver.getSolution()
-        reached = goal.sign * solution.col_value[own]
-        multipliers = np.array(solution.row_dual)
+        reached, multipliers = goal.sign * solution.col_value[own], np.array(solution.row_dual)
+        self.solver.changeColCost(own, 0.0)
+        return reached, multipliers
+
+    def _near(self, used: Integers) -> Integers:
+        """The relations that have a cell with y > 0 in common with these."""
+        cells = np.unique(self.matrix[used].indices)
+        return np.asarray(self.rows[np.unique(self.by_cell[cells].indices)])
+
+    def _strongest(self, goal: Goal, rows: Integers, cap: float, deadline: float) -> Cut | None:
+        """The inequality whose multipliers are those of the program over these relations only."""
+        part, cells = self._part(rows)
+        low, high = _room(self.problem, goal, cells, cap, np.maximum(self.y[cells], _SHARE_OF_OTHERS))
+        cost = np.where(cells == goal.cell, -float(goal.sign), 0.0)
+        solver = new_solver(part, sums=np.zeros(len(rows)), cost=cost, low=low, high=high)
+        if not solved(solver, deadline):
+            raise RuntimeError("no deviation at all is a solution, but HiGHS found none.")
+        return self._inequality(goal, rows, np.array(solver.getSolution().row_dual))
+
+    def _inequality(self, goal: Goal, rows: Integers, multipliers: Floats) -> Cut | None:
+        """The inequality of these multipliers of these relations, and 0 for all others."""
+        part, cells = self._part(rows)
         nearest = np.rint(multipliers)
         multipliers = np.where(np.abs(nearest - multipliers) < 1e-7, nearest, multipliers)
-        reduced = -(self.transposed @ multipliers)
-        reduced[own] -= goal.sign
-        self.solver.changeColCost(own, 0.0)
-        reduced[known] = 0.0
-        return reached, reduced
-
-    def _inequality(self, goal: Goal, reduced: Floats) -> Cut | None:
-        reduced = np.where(np.abs(reduced) < _ZERO, 0.0, reduced)
+        reduced = np.where(cells == goal.cell, -float(goal.sign), 0.0) - part.T @ multipliers
+        reduced[np.isin(cells, goal.known) | (np.abs(reduced) < _ZERO)] = 0.0
         with np.errstate(invalid="ignore"):  # 0 times no limit
-            weights = np.where(reduced > 0, reduced * self.below, -reduced * self.above) / goal.level
-        weights[reduced == 0] = 0.0
-        return goal_cut(self.problem, self.cells, weights)
+            room = np.where(reduced > 0, self.problem.room_below[cells], self.problem.room_above[cells])
+            weights = np.where(reduced == 0, 0.0, np.abs(reduced) * room / goal.level)
+        return goal_cut(self.problem, cells, weights)
+
+    def _part(self, rows: Integers) -> tuple[Any, Integers]:
+        """These relations, and the cells in them that are or may be suppressed."""
+        part = self.problem.relations[rows]
+        cells = np.unique(part.indices).astype(np.int64)
+        cells = cells[self.problem.usable[cells]]
+        return part[:, cells], cells
+
+
+def _room(
+    problem: SuppressionProblem, goal: Goal, cells: Integers, cap: float, share: Floats
+) -> tuple[Floats, Floats]:
+    """How far each cell may deviate down and up, in levels: at most ``cap``, times y."""
+    high = np.minimum(problem.room_above[cells] / goal.level, cap) * share
+    low = -np.minimum(problem.room_below[cells] / goal.level, cap) * share
+    if goal.known:
+        known = np.isin(cells, goal.known)
+        high[known] = low[known] = 0.0
+    return low, high

@@ -23,6 +23,7 @@ def suppression_problem(
     cost: Floats,
     must: Booleans,
     must_not: Booleans,
+    from_largest: Floats,
     singles: bool = True,
     tighter: float = 0.0,
 ) -> SuppressionProblem:
@@ -30,7 +31,8 @@ def suppression_problem(
 
     Below means down to 0 where a cell is smaller than its protection and there are no negative contributions. Cells
     that are empty or 0 are known and cannot help; the grand total is published unless it is unsafe or in ``must``.
-    ``singles``: goals hold for single contributors too. ``tighter`` raises all levels by this share.
+    ``singles``: goals hold for single contributors too; ``from_largest`` is the protection from those who are the
+    largest contributor themselves. ``tighter`` raises all levels by this share.
     """
     negative = has_negatives(table)
     network = is_network(table)
@@ -52,7 +54,11 @@ def suppression_problem(
         cost,
         forced=unsafe | must,
         allowed=allowed,
-        goals=insider_goals(table, goals) if singles else goals,
+        goals=insider_goals(
+            table, goals, _levels(table, from_largest, whole=network) * (1 + tighter), from_zero=not negative
+        )
+        if singles
+        else goals,
         network=network,
     )
 

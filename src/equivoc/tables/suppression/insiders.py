@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.suppression.problem import Goal
+
+Floats = NDArray[np.float64]
 
 
 def known_to_singles(table: CellTable) -> list[tuple[int, ...]]:
@@ -20,12 +23,15 @@ def known_to_singles(table: CellTable) -> list[tuple[int, ...]]:
     return found
 
 
-def insider_goals(table: CellTable, goals: tuple[Goal, ...]) -> tuple[Goal, ...]:
+def insider_goals(
+    table: CellTable, goals: tuple[Goal, ...], from_largest: Floats, *, from_zero: bool
+) -> tuple[Goal, ...]:
     """The goals, and again for every single contributor who is alone in a cell that adds up with the goal's cell.
 
     Two suppressed cells of one contributor each in one relation are the exact-disclosure problem: each of the two
-    computes the other from the total. The largest contributor of the goal's cell is left out: it is she whom its
-    protection protects.
+    computes the other from the total. If she is herself the largest contributor of the goal's cell, the next largest
+    must be protected from her: ``from_largest`` has the levels. She knows that the cell is no less than what she
+    contributes, if no contribution is negative (``from_zero``), so it need not seem to be less.
     """
     touching = abs(table.relations).tocsc()
     by_relation = abs(table.relations)
@@ -36,21 +42,31 @@ def insider_goals(table: CellTable, goals: tuple[Goal, ...]) -> tuple[Goal, ...]
     for known in known_to_singles(table):
         hers = float(np.abs(table.top[known[-1], :1]).sum())
         rows = np.unique(touching[:, list(known)].indices)
-        neighbours = np.unique(by_relation[rows].indices)
-        for cell in neighbours:
-            if int(cell) not in known and not _is_largest(table, int(cell), known[-1], hers):
-                more += [Goal(g.cell, g.sign, g.level, known) for g in of_cell.get(int(cell), ())]
+        for cell in set(np.unique(by_relation[rows].indices).tolist()) - set(known):
+            inside = _contains(table, cell, known[-1])
+            for goal in of_cell.get(cell, ()):
+                level = goal.level
+                if inside and _is_largest(table, cell, hers):
+                    level = min(level, float(from_largest[cell]))
+                if inside and goal.sign < 0 and from_zero:
+                    level = min(level, float(table.values[cell] - table.values[known[-1]]))
+                if level > 0:
+                    more.append(Goal(cell, goal.sign, level, known))
     return (*goals, *more)
 
 
-def _is_largest(table: CellTable, cell: int, alone: int, hers: float) -> bool:
-    """Whether the contributor of the cell ``alone`` is in ``cell``, and nobody there contributes as much."""
-    if table.value is None or table.top.shape[1] < 2 or table.people[cell] < 2:
-        return False
-    nodes, inside = np.unravel_index(cell, table.shape), np.unravel_index(alone, table.shape)
-    contained = all(
-        int(node) in dimension.path[int(below)]
-        for dimension, node, below in zip(table.dimensions, nodes, inside, strict=True)
+def _contains(table: CellTable, cell: int, inner: int) -> bool:
+    """Whether the inner cell is part of ``cell``."""
+    nodes, below = np.unravel_index(cell, table.shape), np.unravel_index(inner, table.shape)
+    return all(
+        int(node) in dimension.path[int(leaf)]
+        for dimension, node, leaf in zip(table.dimensions, nodes, below, strict=True)
     )
+
+
+def _is_largest(table: CellTable, cell: int, hers: float) -> bool:
+    """Whether nobody else in the cell contributes as much; False for counts, to which nobody contributes a value."""
+    if table.value is None or table.top.shape[1] < 2:
+        return False
     largest, second = np.abs(table.top[cell, :2])
-    return contained and hers >= largest > second
+    return bool(hers >= largest > second)

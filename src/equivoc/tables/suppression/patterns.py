@@ -32,12 +32,12 @@ def greedy(
 ) -> tuple[Booleans, Proofs]:
     """Goal by goal, add the cells of the cheapest deviations; ``price`` per cell. UnprotectableError names a goal."""
     pattern = start.copy()
-    proofs: Proofs = {}
+    proofs = _met(problem, start, deadline=deadline) if (start & ~problem.forced).any() else {}
     programs = Certificates(problem, np.flatnonzero(problem.usable))
     positive = price[price > 0]
     least = _ALMOST_FREE * (float(positive.mean()) if len(positive) else 1.0)
     for goal in sorted(problem.goals, key=lambda goal: (len(goal.known), -goal.level)):
-        proven = reused(goal, proofs)
+        proven = proofs[goal] if goal in proofs else reused(goal, proofs)
         if proven is not None:
             proofs[goal] = proven
             continue
@@ -48,6 +48,17 @@ def greedy(
         proofs[goal] = found[0]
         pattern[found[0]] = True
     return pattern, proofs
+
+
+def _met(problem: SuppressionProblem, pattern: Booleans, *, deadline: float) -> Proofs:
+    """Proofs of the goals that the pattern meets as it is: programs over its own cells are much smaller."""
+    programs, proofs = Certificates(problem, np.flatnonzero(pattern)), {}
+    programs.price(np.ones(len(pattern)))
+    for goal in sorted(problem.goals, key=lambda goal: (len(goal.known), goal.sign, goal.level, goal.cell)):
+        found = programs.cheapest(goal, pattern, deadline=deadline)
+        if found is not None:
+            proofs[goal] = found[0]
+    return proofs
 
 
 def reused(goal: Goal, proofs: Proofs) -> Integers | None:

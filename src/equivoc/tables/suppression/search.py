@@ -23,12 +23,15 @@ Floats = NDArray[np.float64]
 _NEARLY_ONE = 0.999
 # Of the fractional cells, the share that is fixed at once.
 _FIXED_AT_ONCE = 0.1
-# The bound counts as settled once a round of inequalities raises it by less than this share.
+# Rounds of inequalities after cells were fixed.
+_ROUNDS = 3
+# All goals are looked at again when fewer than this many of those looked at had a violated inequality.
+_FEW_VIOLATED = 8
+# The bound counts as settled once the rounds between two looks at all goals raise it by less than this share.
 _SLOW = 0.001
-# A pattern within this share of the bound is near enough: fixing cells one after another seldom finds a better one.
-_NEAR = 0.1
-# Of the time that is left, the share for a mixed-integer program whose result is a start, not a proof.
-_SHARE_OF_TIME = 0.25
+# Shares of the time that is left: until the relaxed solution is taken as it is; until goals that the fixed cells do not
+# protect are left to the greedy search; for a mixed-integer program whose result is a start, not a proof.
+_TIME_TO_RELAX, _TIME_TO_FIX, _TIME_OF_WHOLE = 0.2, 0.6, 0.3
 # Two costs closer than this, relatively, are equal.
 _EQUAL_COST = 1e-9
 
@@ -51,7 +54,7 @@ class Search:
 
     def __init__(self, problem: SuppressionProblem, deadline: float) -> None:
         self.problem, self.deadline = problem, deadline
-        self.master, self.attack = Master(problem), Attack(problem)
+        self.master = Master(problem)
         self.lone_cells = LoneCells(problem)
         self.bound, self.added = 0.0, np.inf
         self.pattern = problem.usable
@@ -63,6 +66,11 @@ class Search:
         """Whether no pattern can be cheaper."""
         return self.added <= self.bound + _EQUAL_COST * self.added
 
+    def until(self, share: float) -> float:
+        """The point in time when this share of the time that is left has passed."""
+        now = perf_counter()
+        return now + share * (self.deadline - now)
+
     def offer(self, pattern: Booleans, proofs: Proofs) -> None:
         """A protected pattern: free it of what is not needed, and keep it if it is the cheapest so far."""
         self.keep(pattern)
@@ -73,15 +81,18 @@ class Search:
         if self.problem.added(pattern) < self.added:
             self.pattern, self.added = pattern, self.problem.added(pattern)
 
-    def violated(self, y: Floats, goals: Iterable[Goal]) -> list[Cut]:
-        """The inequalities of these goals that y violates."""
-        cuts = (
-            self.attack.cut(goal, y, deadline=self.deadline)
-            for goal in goals
+    def violated(self, y: Floats, goals: Iterable[Goal]) -> tuple[list[Cut], list[Goal]]:
+        """The inequalities that y violates, one for each goal at most, and their goals."""
+        attack, cuts, violated = Attack(self.problem, y), [], []
+        for goal in goals:
             # Where she knows only published cells, she knows no more than everyone.
-            if not goal.known or y[list(goal.known)].any()
-        )
-        return [cut for cut in cuts if cut is not None]
+            if goal.known and not y[list(goal.known)].any():
+                continue
+            cut = attack.cut(goal, deadline=self.deadline)
+            if cut is not None:
+                cuts.append(cut)
+                violated.append(goal)
+        return cuts, violated
 
     def relaxed(self) -> Floats:
         """The relaxed solution with the inequalities so far and those of lone cells."""
@@ -93,15 +104,24 @@ class Search:
                 return y
 
     def relax(self) -> Floats:
-        """The relaxed solution, once no inequality is violated or the bound hardly rises any more."""
+        """The relaxed solution, once no inequality is violated, the bound hardly rises any more, or a share of the
+        time has passed. Between two looks at all goals, only those are looked at that were violated before."""
+        until = self.until(_TIME_TO_RELAX)
         self.master.add(goal_relation_cuts(self.problem))
         y = self.relaxed()
-        before = self.bound
-        while self.master.add(self.violated(y, self.goals)):
-            y = self.relaxed()
-            if self.bound - before < _SLOW * self.bound:
+        before, goals, everyone = self.bound, self.goals, True
+        while perf_counter() < until:
+            cuts, violated = self.violated(y, goals)
+            if self.master.add(cuts):
+                y = self.relaxed()
+            elif everyone:
                 break
-            before = self.bound
+            everyone = not everyone and len(violated) < _FEW_VIOLATED
+            goals = self.goals if everyone else violated
+            if everyone:
+                if self.bound - before < _SLOW * self.bound:
+                    break
+                before = self.bound
         return y
 
 
@@ -126,10 +146,8 @@ def _improve(state: Search, *, exact: bool) -> None:
     if exact:
         _exactly(state)
         return
-    if not state.proven:
-        _from_whole(state)
-    if state.added > (1 + _NEAR) * state.bound:
-        _by_fixing(state, y)
+    _by_fixing(state, y, until=state.until(_TIME_TO_FIX))
+    _from_whole(state)
 
 
 def _exactly(state: Search) -> None:
@@ -140,7 +158,7 @@ def _exactly(state: Search) -> None:
         if not optimal:
             raise TimeUpError
         y = pattern.astype(np.float64)
-        cuts = [*state.violated(y, state.goals), *state.lone_cells.violated(y)]
+        cuts = [*state.violated(y, state.goals)[0], *state.lone_cells.violated(y)]
         if not state.master.add(cuts):
             state.keep(pattern)
             state.bound = state.added
@@ -148,19 +166,23 @@ def _exactly(state: Search) -> None:
 
 
 def _from_whole(state: Search) -> None:
-    """Complete the cheapest pattern that satisfies the inequalities so far; its cost is a better bound than the
-    relaxed one."""
-    left = state.deadline - perf_counter()
-    pattern, bound, _ = state.master.whole(state.pattern, perf_counter() + _SHARE_OF_TIME * left)
-    state.bound = max(state.bound, bound)
-    state.offer(*greedy(state.problem, pattern, state.problem.cost, deadline=state.deadline))
+    """Complete the cheapest pattern that satisfies the inequalities so far, as long as this improves the best one; its
+    cost is a better bound than the relaxed one."""
+    before = np.inf
+    while not state.proven and state.added < before:
+        before = state.added
+        pattern, bound, _ = state.master.whole(state.pattern, state.until(_TIME_OF_WHOLE))
+        state.bound = max(state.bound, bound)
+        if state.problem.added(pattern) < state.added:
+            state.master.add(state.violated(pattern.astype(np.float64), state.goals)[0])
+            state.offer(*greedy(state.problem, pattern, state.problem.cost, deadline=state.deadline))
 
 
-def _by_fixing(state: Search, y: Floats) -> None:
+def _by_fixing(state: Search, y: Floats, *, until: float) -> None:
     """Fix the largest relaxed cells, solve again, until the fixed ones protect every goal."""
     problem, master = state.problem, state.master
     fixed, goals = problem.forced.copy(), state.goals
-    while goals:
+    while goals and perf_counter() < until:
         fractional = problem.free[(y[problem.free] > 1e-6) & ~fixed[problem.free]]
         if not len(fractional):
             break
@@ -168,13 +190,17 @@ def _by_fixing(state: Search, y: Floats) -> None:
         chosen = np.union1d(order[: max(1, int(_FIXED_AT_ONCE * len(order)))], order[y[order] >= _NEARLY_ONE])
         fixed[chosen] = True
         master.fix(chosen)
-        goals = [
-            goal
-            for goal in goals
-            if not state.attack.reaches(goal, fixed.astype(np.float64), deadline=state.deadline)
-        ]
         y = state.relaxed()
-        if master.add(state.violated(y, goals)):
+        if (
+            2 * problem.added(fixed) > problem.cost[problem.free] @ y[problem.free]
+        ):  # few goals are met before
+            attack = Attack(problem, fixed.astype(np.float64))
+            goals = [goal for goal in goals if not attack.reaches(goal, deadline=state.deadline)]
+        violated = goals
+        for _ in range(_ROUNDS):
+            cuts, violated = state.violated(y, violated)
+            if not master.add(cuts):
+                break
             y = state.relaxed()
     master.unfix()
     state.offer(*greedy(problem, fixed, problem.cost, deadline=state.deadline))

@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 _TIGHTER = (0.0, 1e-6, 1e-4)
 # Up to this many cells to decide on, the optimum is searched for in tables that are no network, too.
 _FEW = 150
+# Of the time limit; the rest is for the final check.
+_TIME_TO_SEARCH = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +56,17 @@ def suppress(
     cost: Floats,
     must: Booleans | None = None,
     must_not: Booleans | None = None,
+    from_largest: Floats | None = None,
     singles: bool = True,
     time_limit: float = 60.0,
 ) -> Suppressed:
     """The cheapest protected pattern that is found within ``time_limit`` seconds.
 
     ``protection``: how far above and below its value the attacker's bounds of each unsafe cell must lie.
+    ``from_largest``: the same if the attacker is the cell's largest contributor and alone in another cell; None:
+    ``protection``.
     """
-    deadline = perf_counter() + time_limit
+    deadline = perf_counter() + _TIME_TO_SEARCH * time_limit
     nothing = np.zeros(len(table), dtype=bool)
     must, must_not = nothing if must is None else must, nothing if must_not is None else must_not
     _check(table, unsafe, protection, must, must_not)
@@ -77,6 +82,7 @@ def suppress(
             cost=cost,
             must=must,
             must_not=must_not,
+            from_largest=protection if from_largest is None else from_largest,
             singles=singles,
             tighter=tighter,
         )

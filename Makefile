@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXAMPLES ?= 10
 
-.PHONY: setup demo test fuzz lint types docs bench clean
+.PHONY: setup setup-spark demo test fuzz lint types docs bench clean
 
 setup: $(VENV)/.ready
 
@@ -17,6 +17,10 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable . --group dev
 	touch $@
 
+# For the tests on a Spark cluster: PySpark (490 MB). They also need Java 17, and are skipped without either.
+setup-spark: setup
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group cluster
+
 demo: setup
 	$(BIN)/python -m equivoc.demo
 
@@ -26,7 +30,7 @@ $(VENV)/.kernels: $(wildcard src/equivoc/*/*_kernels.py src/equivoc/*/*/*_kernel
 	touch $@
 
 test: setup lint types $(VENV)/.kernels
-	$(BIN)/python -m pytest -n auto --doctest-modules src tests
+	$(BIN)/python -m pytest -n auto --dist loadgroup --doctest-modules src tests
 
 fuzz: setup $(VENV)/.kernels
 	EQUIVOC_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -n auto -m hypothesis tests

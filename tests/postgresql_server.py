@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -75,6 +76,13 @@ def _user() -> dict[str, int]:
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[PostgresqlServer]:
+    with running_server() as server:
+        yield server
+
+
+@contextmanager
+def running_server() -> Iterator[PostgresqlServer]:
+    """A new server, stopped and removed afterwards."""
     programs = _programs()
     if programs is None:
         pytest.skip("there are no programs of a PostgreSQL server (initdb, pg_ctl) here")

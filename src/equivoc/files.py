@@ -46,6 +46,11 @@ def check_outputs(
             raise InputError(f"{output} cannot be written: {output.parent} is not a folder.")
         spelling, found = _spelling(output), _file(output)
         read = by_path.get(spelling) or (None if found is None else by_file.get(found))
+        whole = next((given for path, given in by_path.items() if _inside(spelling, path)), None)
+        if whole is not None:
+            raise InputError(
+                f"{output} cannot be written: {whole} is an input folder. Choose another folder."
+            )
         if read is not None:
             same = "" if read == output else f", under the name {read}"
             raise InputError(f"{output} cannot be written: it is also an input{same}. Choose another name.")
@@ -178,6 +183,11 @@ def _spelling(path: Path) -> str:
         return unicodedata.normalize("NFC", os.fspath(path.resolve()))
     except (OSError, RuntimeError, ValueError):  # a loop of links, or an invalid file name
         return os.fspath(path.absolute())
+
+
+def _inside(path: str, folder: str) -> bool:
+    """True if the path lies in an existing folder (paths as `_spelling` writes them)."""
+    return path.startswith(folder.rstrip(os.sep) + os.sep) and os.path.isdir(folder)  # noqa: PTH112
 
 
 def _file(path: Path) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ def test_counting(dialect: str) -> None:
     a, b, select = (QUOTED[dialect].format(name) for name in ("a", "b", "select"))
     coded = statements.rows(
         exp.to_table("people"),
-        {"a": statements.offset("select", low=-3, span=9), "b": statements.column("b")},
+        {"a": statements.offset(statements.column("select"), low=-3, span=9), "b": statements.column("b")},
         present=[statements.column("b")],
     )
     inner = (
@@ -28,17 +28,17 @@ def test_counting(dialect: str) -> None:
 
 
 def test_names_are_quoted() -> None:
-    assert statements.distinct(exp.to_table("t"), 'a"; DROP TABLE t; --').sql(dialect="duckdb") == (
-        'SELECT DISTINCT "a""; DROP TABLE t; --" FROM t'
-    )
+    assert statements.distinct(exp.to_table("t"), statements.column('a"; DROP TABLE t; --')).sql(
+        dialect="duckdb"
+    ) == ('SELECT DISTINCT "a""; DROP TABLE t; --" FROM t')
 
 
 def test_extent() -> None:
-    assert statements.extent(exp.to_table("t"), ["a"]).sql(dialect="duckdb") == (
+    assert statements.extent(exp.to_table("t"), [statements.column("a")]).sql(dialect="duckdb") == (
         'SELECT CAST(COUNT(*) AS BIGINT) AS e0, MIN("a") AS e1, MAX("a") AS e2, '
         'CAST(COUNT("a") AS BIGINT) AS e3 FROM t'
     )
 
 
 def test_wide_offsets_use_a_wider_type() -> None:
-    assert "AS INT)" in statements.offset("a", low=0, span=2**15).sql(dialect="duckdb")
+    assert "AS INT)" in statements.offset(statements.column("a"), low=0, span=2**15).sql(dialect="duckdb")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,9 @@ from equivoc.assessment.requirements.outcome import Outcome
 from equivoc.assessment.requirements.requirement import Requirement
 from equivoc.assessment.spread import spread
 from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
-from equivoc.assessment.truth import of_records, true_hits
+from equivoc.assessment.truth import entry_numbers, true_hits
 from equivoc.attributes.attribute import Attribute
+from equivoc.data.counting.class_of_records import class_of_records
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import LEAST
@@ -231,8 +233,8 @@ class Assessment(Reported):
         return {**found.means, "true_hit": {e: found.mean(share) for e, share in self._true_hits.items()}}
 
     @cached_property
-    def summary(self) -> dict[str, Any]:
-        """Averages, minima and quantiles of every figure, over classes and over people, with the baselines."""
+    def averages(self) -> dict[str, Any]:
+        """The part of `summary` that takes no further posteriors: figures of classes and people, and the baselines."""
         found, attribute = self.figures, self.people.attribute
 
         def over(weights: NDArray[np.int64] | None) -> dict[str, Any]:
@@ -244,8 +246,7 @@ class Assessment(Reported):
 
         per_record = over(found.sizes)
         per_record["true_hit"] = self.means["true_hit"]
-        prior = self._prior_figures
-        facts = {
+        return {
             "technique": self.technique,
             "known": list(self.known),
             "intruder": self.intruder,
@@ -255,11 +256,16 @@ class Assessment(Reported):
             "domain": _domain(attribute),
             "per_class": over(None),
             "per_record": per_record,
-            "prior": prior,
+            "prior": self._prior_figures,
             "unprotected": self.unprotected.means,
             "truth": self.truth.facts,
             "estimates": self._estimates,
         }
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Averages, minima and quantiles of every figure, over classes and over people, with the baselines."""
+        facts = dict(self.averages)
         if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
             facts["contributions"] = self.contributions
         if self.spread is not None:
@@ -328,7 +334,7 @@ class Assessment(Reported):
 
         return contribution_chart(self.contributions)
 
-    def _columns(self) -> dict[str, Any]:
+    def class_columns(self) -> dict[str, Any]:
         found = self.figures
         return {
             "size": found.sizes,
@@ -347,7 +353,7 @@ class Assessment(Reported):
             name: self.people.decode(name, codes)
             for name, codes in zip(found.known, found.key_codes.T, strict=True)
         }
-        return self.people.like({**keys, **_beside(keys, self._columns())})
+        return self.people.like({**keys, **_beside(keys, self.class_columns())})
 
     @cached_property
     def records(self) -> Any:
@@ -360,15 +366,34 @@ class Assessment(Reported):
     @cached_property
     def record_columns(self) -> dict[str, Any]:
         """The columns of `records`."""
+        return self._of_records(self.posteriors.classes.of_record, self.people.codes)
+
+    def record_pieces(self) -> Iterator[dict[str, Any]]:
+        """The columns of `records`, for some million records at a time: for files that do not fit into memory."""
         found = self.posteriors.classes
-        of = found.of_record
-        columns = {"class": of, **{name: column[of] for name, column in self._columns().items()}}
+        for keys, values in self.people.pieces(found.known):
+            of = class_of_records(found.key_codes, keys, len(values))
+            yield _beside(self.people.names, self._of_records(of, values))
+
+    def _of_records(self, of: NDArray[np.int32], values: NDArray[np.int32]) -> dict[str, Any]:
+        """The figures of records, given the class and the value of each."""
+        columns = {"class": of, **{name: column[of] for name, column in self.class_columns().items()}}
+        entries = entry_numbers(self.posteriors.classes, of, values)
         for e, shares in self.figures.right.items():
-            columns[f"true_hit_{exact(e)}"] = of_records(found, shares)
+            columns[f"true_hit_{exact(e)}"] = shares[entries]
         surprises = {0.0: self.truth.overall.surprises, **self.truth.bits}
         for e, bits in surprises.items():
-            columns[f"surprise_{exact(e)}"] = of_records(found, bits)
+            columns[f"surprise_{exact(e)}"] = bits[entries]
         return columns
+
+    def write_records(self, folder: str | os.PathLike[str], *, beside: Sequence[str] = ()) -> None:
+        """For people in a Spark cluster: have the executors write `records` to a new folder of Parquet files.
+
+        ``beside`` are columns of the DataFrame to write beside the figures, such as the person's identifier.
+        """
+        from equivoc.assessment.record_output import write_records_of
+
+        write_records_of(self, os.fspath(folder), beside=beside)
 
     def riskiest(self, count: int = 10) -> NDArray[np.int64]:
         """The numbers of the classes with the least area, then least H0: those at the highest risk."""

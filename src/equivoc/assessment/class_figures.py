@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.data.classes import Classes
+from equivoc.engines.measuring import checksums
+from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors, ranges
 
 Floats = NDArray[np.float64]
 CHECKED_ROWS = 3
 """How many estimated areas are compared with certified ones."""
+ELSEWHERE_FROM = 2**22
+"""With fewer combinations of class and value than this, measuring here takes less time than asking a cluster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,9 @@ class ClassFigures:
     """By tolerance: the mass of her best window."""
     right: dict[float, Floats] = field(repr=False)
     """By tolerance, for each entry of ``classes.counts``: the chance that her best guess is within ε/2 of it."""
+    surprises: dict[float, Floats] = field(default_factory=dict, repr=False)
+    """By tolerance, for each entry of ``classes.counts``: the surprise in bits of someone who believes the posterior,
+    if it was computed with the figures; else empty."""
 
     @property
     def means(self) -> dict[str, Any]:
@@ -61,6 +68,9 @@ def class_figures(
     ``truth=False`` leaves out how often guesses are right (``right`` is then empty).
     """
     classes, geometry = posteriors.classes, posteriors.attribute.geometry
+    elsewhere = measured_elsewhere(posteriors, eps, tolerance=tolerance) if truth else None
+    if elsewhere is not None:
+        return elsewhere
     counts = classes.counts if truth else None
     truths = true_places(classes, posteriors) if truth else np.empty(0)
     h0, area, eps_max = (np.empty(len(posteriors)) for _ in range(3))
@@ -90,6 +100,39 @@ def class_figures(
         error,
         hits,
         right,
+    )
+
+
+def measured_elsewhere(
+    posteriors: Posteriors, eps: Sequence[float], *, tolerance: float | None
+) -> ClassFigures | None:
+    """The same figures, computed by the engine that holds the people; None if it cannot, or if there are few.
+
+    Only for posteriors that are the classes' own distributions: no other leaves the engine's counts as they are.
+    """
+    classes = posteriors.classes
+    if posteriors.linkage is not classes.counts or len(classes.cells) < ELSEWHERE_FROM:
+        return None
+    found = classes.people.measured_by_engine(classes.known, eps=eps, tolerance=tolerance)
+    if found is None:
+        return None
+    counts = classes.counts
+    columns = {name: found.column(name).combine_chunks() for name in found.column_names}
+    if not np.array_equal(columns["check"], checksums(counts.indices, counts.data, counts.indptr[:-1])):
+        raise InputError("the data have changed since they were counted: read them again")
+    area, width = np.array(columns["area"]), posteriors.attribute.geometry.width
+    errors = columns["error"].drop_null()
+    return ClassFigures(
+        classes.sizes,
+        np.array(columns["h0"]),
+        area,
+        np.array(columns["eps_max"]),
+        area / width if width else np.zeros_like(area),
+        np.asarray(columns["estimated"].to_numpy(zero_copy_only=False), np.bool_),
+        float(np.max(errors)) if len(errors) else None,
+        {e: np.array(columns[f"hit{at}"]) for at, e in enumerate(eps)},
+        {e: np.array(columns[f"right{at}"].flatten()) for at, e in enumerate(eps)},
+        {e: np.array(columns[f"surprise{at}"].flatten()) for at, e in enumerate(eps)},
     )
 
 

@@ -95,7 +95,9 @@ def truth_beside_belief(
     without = geometry.curves(prior[None, :])
     places, whole = geometry.positions, np.array([0, len(prior)])
     bits = {e: overall.surprises for e in eps if e == 0}
-    bits |= surprises_at(posteriors, [e for e in eps if e > 0], overall.trust, prior)
+    known = figures.surprises if overall.trust >= FULL_TRUST else {}
+    bits |= {e: known[e] for e in eps if e > 0 and e in known}
+    bits |= surprises_at(posteriors, [e for e in eps if e not in bits], overall.trust, prior)
     possible = everyone > 0
     before = {e: without.surprises(e, places, whole) for e in eps}
     return TruthFigures(

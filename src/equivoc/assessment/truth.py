@@ -26,11 +26,15 @@ def true_hits(classes: Classes, shares: Shares) -> dict[float, Floats]:
 
 def of_records(classes: Classes, entries: Floats) -> Floats:
     """Figures of the entries of ``classes.counts``, record by record."""
-    counts, row = members(classes)
-    span = counts.shape[1]
-    entry = row * span + counts.indices  # ascending: rows one after the other, columns ascending within a row
-    wanted = classes.of_record.astype(np.int64) * span + classes.people.codes
-    return np.asarray(entries[np.searchsorted(entry, wanted)])
+    return np.asarray(entries[entry_numbers(classes, classes.of_record, classes.people.codes)])
+
+
+def entry_numbers(classes: Classes, of: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.int64]:
+    """The entry of ``classes.counts`` of each record, given its class and the code of its value."""
+    counts = classes.counts
+    # Rows come one after the other, and columns ascend within a row, so the entries' codes ascend.
+    entry = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)) * counts.shape[1] + counts.indices
+    return np.asarray(np.searchsorted(entry, of.astype(np.int64) * counts.shape[1] + codes))
 
 
 def members(classes: Classes) -> tuple[Any, NDArray[np.int64]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -79,6 +80,26 @@ def _outputs(folder: Path, file_format: str, attributes: list[str]) -> list[Path
     return [*classes, folder / f"records.{file_format}", *pictures]
 
 
+def _write_frame(frame: Any, path: Path, *, escape: bool) -> None:
+    if path.suffix == ".csv":
+        write_csv(frame, path, escape=escape, private=True)
+    else:
+        with replacing(path, private=True) as temporary:
+            frame.to_parquet(temporary, index=False)
+
+
+def _write_pieces(result: Assessment, path: Path) -> None:
+    """The records' figures, piece by piece, so that they need not fit into memory together."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pieces = map(pa.RecordBatch.from_pydict, result.record_pieces())
+    first = next(pieces)
+    with replacing(path, private=True) as temporary, pq.ParquetWriter(temporary, first.schema) as writer:
+        for piece in chain([first], pieces):
+            writer.write_batch(piece)
+
+
 def _write(
     result: Assessment | SeveralAssessments, folder: Path, file_format: str, *, escape: bool
 ) -> list[Path]:
@@ -86,14 +107,14 @@ def _write(
     results = result.attributes
     outputs = _outputs(folder, file_format, list(results))
     tables, pictures = outputs[: len(results) + 1], outputs[len(results) + 1 :]
-    frames = [*(each.classes for each in results.values()), result.records]
+    *of_classes, of_records = tables
     with writing_into(folder):
-        for path, frame in zip(tables, frames, strict=True):
-            if path.suffix == ".csv":
-                write_csv(frame, path, escape=escape, private=True)
-            else:
-                with replacing(path, private=True) as temporary:
-                    frame.to_parquet(temporary, index=False)
+        for path, each in zip(of_classes, results.values(), strict=True):
+            _write_frame(each.classes, path, escape=escape)
+        if file_format == "parquet" and not result.people.several:
+            _write_pieces(next(iter(results.values())), of_records)
+        else:
+            _write_frame(result.records, of_records, escape=escape)
         drawn = []
         for path, each in zip(pictures, results.values(), strict=True):
             if each.known and "contributions" in each.summary:

@@ -44,6 +44,17 @@ RoundToOption = Annotated[
 ]
 DropMissingOption = Annotated[bool, typer.Option(help="Leave out rows without a confidential value.")]
 
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        help="What counts the people: duckdb, or spark for a folder of Parquet files or a table there."
+    ),
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(help="The address of Spark's master: local[*], spark://host:7077, sc://host:15002, yarn."),
+]
+
 PRIORS = ("marginal", "uniform")
 """The choices of ``--prior``."""
 INTRUDERS = ("strongest", "informed", "learned", "paper", "register")
@@ -63,7 +74,13 @@ def check_intruder(prior: str | None, intruder: str | None) -> None:
 class PeopleOptions:
     """A file of people and an intruder, as the options of a command describe them."""
 
-    people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")]
+    people: Annotated[
+        str,
+        typer.Argument(
+            help="The original file (CSV with a header, or Parquet), a folder of Parquet files, or a PostgreSQL table: "
+            "postgresql:///dbname?table=people."
+        ),
+    ]
     confidential: Annotated[
         str,
         typer.Option(help="The confidential column: numbers or categories; several are separated by commas."),
@@ -110,6 +127,30 @@ class PeopleOptions:
     ] = "strongest"
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
     drop_missing: DropMissingOption = False
+    engine: EngineOption = "duckdb"
+    master: MasterOption = None
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            help="Draw this many records at random, the same ones each time, and use only these.", min=1
+        ),
+    ] = None
+    memory_limit: Annotated[
+        str | None, typer.Option(help="The memory in which a file is read and counted, such as 2GiB.")
+    ] = None
+    spill: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder for temporary data that do not fit into --memory-limit; they are removed."
+        ),
+    ] = None
+
+    @property
+    def file(self) -> Path | None:
+        """The file or folder of the people; None for a database."""
+        from equivoc.engines.postgresql import is_address
+
+        return None if is_address(self.people) else Path(self.people)
 
     def attributes(self) -> list[str]:
         """The names of the confidential columns."""
@@ -141,6 +182,11 @@ class PeopleOptions:
             keys=names("--keys", self.keys),
             weights=self.weights if control is None else None,
             drop_missing=self.drop_missing,
+            engine=self.engine if control is None else "duckdb",
+            master=self.master if control is None else None,
+            sample=self.sample if control is None else None,
+            memory_limit=self.memory_limit,
+            spill=self.spill,
         )
 
     def asked(self, people: Microdata) -> list[str]:
@@ -157,7 +203,8 @@ class PeopleOptions:
 
     def inputs(self) -> list[Path]:
         """The files that are read; none of them may be overwritten."""
-        return [self.people, *hierarchy_files(self.hierarchy).values()]
+        people = [] if self.file is None else [self.file]
+        return [*people, *hierarchy_files(self.hierarchy).values()]
 
     def others(self, control: Path) -> Microdata:
         """The people of the control group, read like the people in the data."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.arguments import checked_whole_number
 from equivoc.attributes import numbers
 from equivoc.attributes.attribute import Attribute
 from equivoc.attributes.geometry import Nested
@@ -25,12 +26,14 @@ from equivoc.data.reading.tables import open_table
 from equivoc.data.roles import checked_roles, checked_weights, place_attribute
 from equivoc.did_you_mean import did_you_mean
 from equivoc.engines.postgresql import is_address
+from equivoc.engines.workspace import workspace
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from equivoc.data.counting.wide_cells import WideCells
+    from equivoc.engines.engine import Engine
 
 
 Confidential = str | Kind | Sequence[str | Kind]
@@ -40,12 +43,15 @@ Confidential = str | Kind | Sequence[str | Kind]
 class Microdata:
     """One record per person: one or more confidential attributes, and keys that an intruder may know.
 
-    ``source`` is a path (CSV with a header, Parquet), a PostgreSQL table (``postgresql:///dbname?table=people``, see
-    `equivoc.engines.postgresql`), a pandas, polars or pyarrow table, or a DuckDB relation; returned frames are of the
-    same kind (for a path or a database: pandas). ``domain`` lists the values that the confidential attribute can
-    take; without it, those that occur. ``round_to`` first rounds each value to its nearest multiple (a half goes
-    up). ``weights`` names a column of survey weights. A null key is a value of its own; a null confidential value is
-    an error, or its row is left out with ``drop_missing=True``.
+    ``source`` is a path (CSV with a header, Parquet, a folder of Parquet files), a PostgreSQL table
+    (``postgresql:///dbname?table=people``, see `equivoc.engines.postgresql`), a pandas, polars or pyarrow table, a
+    DuckDB relation, or a Spark DataFrame (counted in the cluster); returned frames are of the same kind (for a path, a
+    database or Spark: pandas). ``domain`` lists the values that the confidential attribute can take; without it, those
+    that occur. ``round_to`` first rounds each value to its nearest multiple (a half goes up). ``weights`` names a
+    column of survey weights. A null key is a value of its own; a null confidential value is an error, or its row is
+    left out with ``drop_missing=True``. ``sample`` draws so many records at random, with ``seed``; all figures are then
+    those of the sample. ``memory_limit`` ("2GiB") limits the memory in which DuckDB reads and counts a file; what does
+    not fit goes to a private folder inside ``spill``, which is removed afterwards.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 41, 30], "salary": [12, 27, 9]})
@@ -64,12 +70,16 @@ class Microdata:
         round_to: float | None = None,
         weights: str | None = None,
         drop_missing: bool = False,
+        sample: int | None = None,
+        seed: int = 0,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
     ) -> None:
         if not isinstance(drop_missing, (bool, np.bool_)):
             raise InputError(f"drop_missing must be True or False, not {drop_missing!r}")
         kinds = as_kinds(confidential, round_to=round_to, domain=domain)
         names = [kind.name for kind in kinds]
-        table = open_table(source)
+        table = open_table(source, workspace(memory_limit, spill))
         from_file = isinstance(source, (str, os.PathLike)) and not is_address(source)
         self.source = Path(source) if from_file else None
         """The file that the people were read from; None for a frame or a database. No command may overwrite it."""
@@ -77,12 +87,16 @@ class Microdata:
         self._kinds = kinds
         self._drop_missing = bool(drop_missing)
         self._weights_name = weights
-        self._records = open_records(
+        if sample is not None:
+            sample = checked_whole_number("sample", sample, at_least=1)
+        self._records, self._total = open_records(
             table,
             keys=self._keys,
             confidential=names,
             raw=[] if weights is None else [weights],
             drop_missing=drop_missing,
+            sample=sample,
+            seed=checked_whole_number("seed", seed, at_least=0),
         )
         if not len(self._records):
             raise InputError(
@@ -114,7 +128,13 @@ class Microdata:
 
     def __repr__(self) -> str:
         keys = ", ".join(self._keys) or "none"
-        return f"<Microdata: {len(self):,} records, confidential {', '.join(self._attributes)}, keys {keys}>"
+        drawn = "" if self.drawn_from is None else f" drawn from {self.drawn_from:,}"
+        return f"<Microdata: {len(self):,} records{drawn}, confidential {', '.join(self._attributes)}, keys {keys}>"
+
+    @property
+    def drawn_from(self) -> int | None:
+        """How many records the source has, if these are a sample of them; None if they are all."""
+        return self._total if self._total > len(self) else None
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
@@ -235,7 +255,8 @@ class Microdata:
     def source_rows(self) -> NDArray[np.int64]:
         """The row of each record in the source, from 0: they differ from the records' numbers if rows were dropped."""
         numbers = np.arange(len(self))
-        return np.array(self._records.source_rows(numbers.tolist())) if self.dropped else numbers
+        all_rows = not self.dropped and self.drawn_from is None
+        return numbers if all_rows else np.array(self._records.source_rows(numbers.tolist()))
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -261,6 +282,12 @@ class Microdata:
         if name not in self._key_codes:
             self._key_codes[name] = fixed(self._records.codes(name).astype(np.int32))
         return self._key_codes[name]
+
+    def pieces(self, known: Sequence[str]) -> Iterator[tuple[list[NDArray[Any]], NDArray[np.int32]]]:
+        """The codes of the ``known`` keys and of the confidential value, for some million records at a time."""
+        name = self.confidential
+        for *keys, levels in self._records.pieces([*self.known_keys(known), name]):
+            yield keys, self._place_of_level[name][levels]
 
     def levels(self, name: str) -> tuple[Any, ...]:
         """The key's distinct values, ascending; None, if it occurs, is the last."""
@@ -350,6 +377,44 @@ class Microdata:
             span = int(values.max()) + 1
         return count_cells(columns, values, radices=radices, span=span)
 
+    @property
+    def engine(self) -> Engine | None:
+        """The engine that holds the records: a database, a cluster; None if they are held here."""
+        return self._records.engine
+
+    @property
+    def source_values(self) -> tuple[pa.Array, NDArray[np.int32]]:
+        """The confidential column's values in the source, and the place of each in `values`, after rounding."""
+        name = self.confidential
+        return self._records.levels(name), self._place_of_level[name]
+
+    def measured_by_engine(
+        self, known: Sequence[str], *, eps: Sequence[float], tolerance: float | None
+    ) -> pa.Table | None:
+        """The measure of every class's own distribution, if the engine that holds the records can compute it; else
+        None. A row per class, in the order of `classes`; see `equivoc.engines.measuring.ClassQuestion.columns`.
+        """
+        from equivoc.engines.measuring import ClassQuestion, MeasuringEngine
+
+        engine = self.engine
+        if not isinstance(engine, MeasuringEngine) or self._current not in self._place_of_level:
+            return None
+        question = ClassQuestion(
+            keys=tuple(known),
+            levels=tuple(self._records.levels(name) for name in known),
+            confidential=self.confidential,
+            values=self.source_values[0],
+            places=self.source_values[1],
+            geometry=self.attribute.geometry,
+            eps=tuple(eps),
+            tolerance=tolerance,
+            rows=len(self),
+            combinations=len(self.classes(known).cells),
+            drop_missing=self._drop_missing,
+        )
+        found = engine.class_figures(question) if question.numbered else None
+        return None if found is None else found.sort_by("class")
+
     def lattice(
         self,
         *,
@@ -406,14 +471,38 @@ def read(
     round_to: float | None = None,
     weights: str | None = None,
     drop_missing: bool = False,
+    sample: int | None = None,
+    seed: int = 0,
+    memory_limit: int | str | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    engine: str = "duckdb",
+    master: str | None = None,
 ) -> Microdata:
-    """People from a CSV or Parquet file, or a PostgreSQL table; see `Microdata` for what the arguments mean."""
+    """People from a file, a folder of Parquet files or a PostgreSQL table; see `Microdata` for the arguments.
+
+    With ``engine="spark"``, ``path`` is a folder of Parquet files or a table of Spark's catalog, and Spark counts it.
+    ``master`` is the address of Spark's master (``local[*]``, ``spark://host:7077``, ``sc://host:15002``); an active
+    session is used in any case, and not stopped.
+    """
+    source: Any = path
+    if engine == "spark":
+        from equivoc.engines.spark.table import open_people
+
+        source = open_people(str(path), master=master)
+    elif engine != "duckdb":
+        raise InputError(f"engine is {engine!r}; give 'duckdb' or 'spark'.")
+    elif master is not None:
+        raise InputError("master is the address of a Spark cluster: give engine='spark' as well.")
     return Microdata(
-        path,
+        source,
         confidential=confidential,
         keys=keys,
         domain=domain,
         round_to=round_to,
         weights=weights,
         drop_missing=drop_missing,
+        sample=sample,
+        seed=seed,
+        memory_limit=memory_limit,
+        spill=spill,
     )

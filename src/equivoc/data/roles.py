@@ -15,7 +15,6 @@ from equivoc.data.reading.columns import fixed
 from equivoc.data.reading.records import Records
 from equivoc.data.reading.tables import Table
 from equivoc.did_you_mean import did_you_mean
-from equivoc.engines.csv_file import CsvFile
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -102,14 +101,14 @@ def _misfit(records: Records, name: str, misfit: numbers.Misfit) -> InputError:
 
 def _lines(records: Records, rows: Sequence[int]) -> list[int]:
     """The lines of the CSV file on which these records begin; [] if they are not from a CSV file."""
-    return records.file.lines(records.source_rows(rows)) if isinstance(records.file, CsvFile) else []
+    return [] if records.csv_file is None else records.csv_file.lines(records.source_rows(rows))
 
 
 def _place(records: Records, row: int) -> str:
     """The place of a record: its line in the file, or its row."""
     lines = _lines(records, [row])
-    if lines and records.file is not None:
-        return f"on line {lines[0]} of {records.file.path.name},"
+    if lines and records.csv_file is not None:
+        return f"on line {lines[0]} of {records.csv_file.path.name},"
     return f"in row {records.source_rows([row])[0]} (counting from 0)"
 
 

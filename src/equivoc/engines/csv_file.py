@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equivoc.engines.csv_faults import fault, is_gzip, open_text, undecodable
-from equivoc.engines.duckdb import batches, call, connect, first_line, literal, reading
+from equivoc.engines.duckdb import ANY_MEMORY, batches, call, connect, first_line, literal, reading
+from equivoc.engines.workspace import Workspace
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from sqlglot import exp
 
 _DELIMITERS = ",;\t|"
 _PIECE = 1 << 20
@@ -32,6 +34,7 @@ class CsvFile:
     """
 
     path: Path
+    work: Workspace = ANY_MEMORY
 
     @cached_property
     def _header(self) -> tuple[str, list[str]]:
@@ -64,12 +67,10 @@ class CsvFile:
     def names(self) -> tuple[str, ...]:
         return tuple(self._header[1])
 
-    def stream(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The named columns as text, piece by piece, in order."""
-        import duckdb
+    @property
+    def source(self) -> exp.Expression:
+        """The file as a table of DuckDB: texts, in columns named c0, c1, … by their position."""
         from sqlglot import exp
-
-        from equivoc.engines import statements
 
         delimiter, header = self._header
         packed = is_gzip(self.path)
@@ -78,7 +79,7 @@ class CsvFile:
         quote = exp.Literal.string('"')
         # Without it, the engine finds no records if a quoted name has a line end other than the file's.
         line_end = {"new_line": exp.Literal.string(r"\r\n")} if self._ends_with_crlf() else {}
-        read = call(
+        return call(
             "read_csv",
             literal(self.path),
             auto_detect=exp.false(),
@@ -98,8 +99,17 @@ class CsvFile:
                 ]
             ),
         )
+
+    def stream(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The named columns as text, piece by piece, in order."""
+        import duckdb
+
+        from equivoc.engines import statements
+
+        delimiter, header = self._header
+        read = self.source
         wanted = {name: statements.column(f"c{header.index(name)}") for name in names}
-        with reading(self.path), connect(self.path) as connection:
+        with reading(self.path, self.work), connect(self.path, work=self.work) as connection:
             try:
                 yield from batches(connection, statements.rows(read, wanted).sql(dialect="duckdb"))
             except duckdb.InvalidInputException as broken:

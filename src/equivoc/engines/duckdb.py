@@ -1,18 +1,18 @@
 """DuckDB, embedded: runs statements on a file and returns Arrow.
 
-Nothing is installed, downloaded or written to disk. Every statement has its own connection, which can open only
-the file that is read.
+Nothing is installed or downloaded. Every statement has its own connection, which can open only the files that are
+read. Nothing is written to disk, unless the caller names a folder for temporary data (`Workspace`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from equivoc.engines.engine import empty_batch
+from equivoc.engines.workspace import Workspace
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,64 +21,12 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 BATCH = 1 << 20
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-
-
-@dataclass(frozen=True)
-class ParquetFile:
-    """A Parquet file that DuckDB reads in place."""
-
-    path: Path
-
-    @property
-    def source(self) -> exp.Expression:
-        from sqlglot import exp
-
-        # Otherwise a folder named year=2020 would replace the file's own column year.
-        return call("read_parquet", literal(self.path), hive_partitioning=exp.false())
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names as the file has them (DuckDB renames those that differ in case only)."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return tuple(pq.read_schema(_absolute(self.path)).names)
-        except (pa.ArrowException, OSError) as broken:
-            raise InputError(f"{self.path} is not a readable Parquet file: {first_line(broken)}") from None
-
-    @cached_property
-    def _described(self) -> list[tuple[str, str]]:
-        """DuckDB's own name and type of each column, in the file's order."""
-        with reading(self.path), connect(self.path) as connection:
-            relation = connection.sql(f"SELECT * FROM {self.source.sql(dialect='duckdb')}")
-            return list(zip(relation.columns, map(str, relation.types), strict=True))
-
-    def column(self, name: str) -> str:
-        """The name by which DuckDB knows the column."""
-        return self._described[self.names.index(name)][0]
-
-    def is_integer(self, name: str) -> bool:
-        return self._described[self.names.index(name)][1] in _INTEGERS
-
-    def is_floating(self, name: str) -> bool:
-        return self._described[self.names.index(name)][1] in ("FLOAT", "DOUBLE")
-
-    def table(self, statement: exp.Expression) -> pa.Table:
-        """The statement's whole answer."""
-        with reading(self.path), connect(self.path) as connection:
-            return connection.sql(statement.sql(dialect="duckdb")).to_arrow_table()
-
-    def stream(self, statement: exp.Expression) -> Iterator[pa.RecordBatch]:
-        """The statement's answer, piece by piece, in order."""
-        with reading(self.path), connect(self.path) as connection:
-            yield from batches(connection, statement.sql(dialect="duckdb"))
+ANY_MEMORY = Workspace()
 
 
 @contextmanager
-def connect(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory that can read one file."""
+def connect(*paths: Path, work: Workspace = ANY_MEMORY) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory that can read these files, and write only to the folder of ``work``."""
     import duckdb
 
     config: dict[str, Any] = {
@@ -86,21 +34,30 @@ def connect(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "autoload_known_extensions": "false",
         "temp_directory": "",
     }
-    connection = duckdb.connect(":memory:", config=config)
-    connection.execute("SET enable_progress_bar = false")  # it would appear in a command's output
-    with suppress(duckdb.CatalogException):  # DuckDB 1.1 has no list of allowed files
-        # The escaped path is also opened.
-        connection.execute("SET allowed_paths = ?", [[_absolute(path), _pattern(path)]])
-        connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    try:
-        yield connection
-    finally:
-        connection.close()
+    with work.folder() as temporary:
+        if temporary is not None:
+            config["temp_directory"] = str(temporary)
+        connection = duckdb.connect(":memory:", config=config)
+        try:
+            connection.execute("SET enable_progress_bar = false")  # it would appear in a command's output
+            if work.memory_limit is not None:
+                connection.execute(f"SET memory_limit = '{work.memory_limit} B'")
+                connection.execute(f"SET threads = {work.threads}")
+            if work.spill_limit is not None:
+                connection.execute(f"SET max_temp_directory_size = '{work.spill_limit} B'")
+            with suppress(duckdb.CatalogException):  # DuckDB 1.1 has no list of allowed files
+                # The escaped path is also opened.
+                allowed = [spelled for path in paths for spelled in (_absolute(path), _pattern(path))]
+                connection.execute("SET allowed_paths = ?", [allowed])
+                connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            yield connection
+        finally:
+            connection.close()
 
 
 def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.RecordBatch]:
-    """A query's answer, piece by piece."""
+    """A query's answer, piece by piece; an empty piece if it is empty."""
     import duckdb
 
     if hasattr(duckdb.DuckDBPyRelation, "to_arrow_reader"):
@@ -108,18 +65,34 @@ def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Reco
     else:
         older: Any = connection  # DuckDB 1.x
         reader = older.execute(sql).fetch_record_batch(BATCH)
-    yield from reader
+    empty = True
+    for batch in reader:
+        empty = False
+        yield batch
+    if empty:
+        yield empty_batch(reader.schema)
 
 
 @contextmanager
-def reading(path: Path | str) -> Iterator[None]:
+def reading(path: Path | str, work: Workspace = ANY_MEMORY) -> Iterator[None]:
     """Turn the engine's errors about a file into an InputError."""
     import duckdb
 
     try:
         yield
-    except duckdb.OutOfMemoryException as full:
-        raise MemoryError(str(full)) from None
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as full:
+        if "max_temp_directory_size" in str(full) or (work.spill and "No space left" in str(full)):
+            raise InputError(
+                f"{path} cannot be counted: the folder for temporary data, {work.spill}, is full; free some "
+                "space, name another folder, or raise memory_limit"
+            ) from None
+        if isinstance(full, duckdb.IOException):
+            raise InputError(f"{path} cannot be read: {first_line(full)}") from None
+        if work.memory_limit is None:
+            raise MemoryError(str(full)) from None
+        raise InputError(
+            f"{path} cannot be counted within memory_limit, {work.memory_limit / 2**20:,.0f}MiB: {work.advice}"
+        ) from None
     except duckdb.Error as broken:
         raise InputError(f"{path} cannot be read: {first_line(broken)}") from None
 

@@ -1,20 +1,26 @@
-"""PostgreSQL: reads the needed columns of one table, once, in a read-only transaction.
+"""PostgreSQL: one table or view, counted by the server in a read-only transaction.
 
 The address is ``postgresql:///dbname?table=people`` (``postgresql://host:port/dbname?table=people&schema=hr``). A
 password is never part of it: libpq takes it from its own environment and files (``PGPASSWORD``, ``PGPASSFILE``,
-``~/.pgpass``, ``PGSERVICEFILE``). Rows are read and then counted here; counting inside the server is not done.
+``~/.pgpass``, ``PGSERVICEFILE``). The role needs SELECT on the columns with a role, and nothing else.
+
+People are counted by one statement, so the counts are of one snapshot, and no record leaves the server. Rows are read
+only for survey weights, for several confidential attributes, and if the keys have too many levels to count them; then
+by one statement as well.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
 from equivoc.did_you_mean import did_you_mean
+from equivoc.engines.engine import ColumnKind, SqlEngine, empty_batch
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,26 +53,21 @@ COLUMNS = (
     "WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position"
 )
 
-UNCHANGED = {
-    "smallint",
-    "integer",
-    "bigint",
-    "real",
-    "double precision",
+INTEGERS = {"smallint", "integer", "bigint"}
+FLOATING = {"real", "double precision", "numeric"}
+UNCHANGED = INTEGERS | FLOATING | {
     "boolean",
-    "text",
-    "character varying",
     "date",
     "timestamp without time zone",
     "timestamp with time zone",
-}
+}  # fmt: skip
+TEXT = {"text", "character varying"}
 AS_TEXT = {
     "character",  # its padding is no part of the value
     "name",
     "uuid",
     "time without time zone",
     "USER-DEFINED",  # enumerations, citext
-    "numeric",  # becomes a number below, if that loses nothing
 }
 EXACT_DIGITS = 15
 """Decimal numbers of so many significant digits are all different as floating-point numbers."""
@@ -137,57 +138,80 @@ def _check_form(url: str, parts: SplitResult) -> None:
         raise InputError(f"{url} is not an address of a PostgreSQL table: write {EXAMPLE}")
 
 
-def column_names(url: str) -> tuple[str, ...]:
-    """The table's columns that the role may use, in the table's order."""
-    address = parse_address(url)
-    with _reading(address) as cursor:
-        return tuple(_kinds(cursor, address))
+@dataclass(frozen=True)
+class PostgresqlTable(SqlEngine):
+    """A table or a view of a PostgreSQL database. Its rows have no order."""
 
+    address: Address
 
-def read_table(url: str, columns: Sequence[str]) -> pa.Table:
-    """The named columns of a table, or of a view, in one snapshot.
+    @property
+    def label(self) -> str:
+        return str(self.address)
 
-    The transaction is READ ONLY and REPEATABLE READ. The rows are sorted by all the named columns, text by code
-    point, so that the same content gives the same table whatever the server's order. ``numeric`` becomes
-    floating-point numbers; InputError if a value has more than 15 digits. All rows are held in memory.
-    """
-    address = parse_address(url)
-    with _reading(address) as cursor:
-        kinds = _kinds(cursor, address)
-        for name in columns:
-            if name not in kinds:
-                raise InputError(f"there is no column {name!r}{did_you_mean(name, kinds)}")
-            if kinds[name] not in UNCHANGED | AS_TEXT:
-                raise InputError(
-                    f"column {name!r} is of type {kinds[name]}: give text, numbers, dates or truth values"
-                )
-        cursor.execute(select(address, {name: kinds[name] for name in columns}).sql(dialect="postgres"))
-        answer = cursor.fetch_arrow_table()
-    for place, name in enumerate(columns):
-        if kinds[name] == "numeric":
-            answer = answer.set_column(place, name, _as_numbers(answer.column(place), name))
-    return answer.sort_by([(name, "ascending") for name in columns])
+    @property
+    def ordered(self) -> bool:
+        return False
 
+    @property
+    def source(self) -> exp.Expression:
+        from sqlglot import exp
 
-def select(address: Address, kinds: dict[str, str]) -> exp.Select:
-    """The statement that reads these columns; all names are quoted.
+        table, schema = (
+            exp.to_identifier(name, quoted=True) for name in (self.address.table, self.address.schema)
+        )
+        return exp.Table(this=table, db=schema)
 
-    >>> there = Address("postgresql:///census", "public", "people")
-    >>> select(there, {"age": "integer", "salary": "numeric"}).sql(dialect="postgres")
-    'SELECT "age" AS "age", CAST("salary" AS TEXT) AS "salary" FROM "public"."people"'
-    """
-    from sqlglot import exp
+    @cached_property
+    def _kinds(self) -> dict[str, str]:
+        """Each column's type, as information_schema writes it."""
+        with _reading(self.address) as cursor:
+            cursor.execute(COLUMNS, (self.address.schema, self.address.table))
+            found = cursor.fetch_arrow_table().to_pylist()
+        if not found:
+            raise InputError(
+                f"{self.address} cannot be read: schema {self.address.schema!r} has no such table, or this role may "
+                "not read it"
+            )
+        return {row["column_name"]: row["data_type"] for row in found}
 
-    from equivoc.engines import statements
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._kinds)
 
-    source = exp.Table(
-        this=exp.to_identifier(address.table, quoted=True), db=exp.to_identifier(address.schema, quoted=True)
-    )
-    wanted = {
-        name: exp.cast(statements.column(name), "TEXT") if kind in AS_TEXT else statements.column(name)
-        for name, kind in kinds.items()
-    }
-    return statements.rows(source, wanted)
+    def kind(self, name: str) -> ColumnKind:
+        kind = self._kinds[name]
+        return "integer" if kind in INTEGERS else "floating" if kind in FLOATING else "other"
+
+    def value(self, name: str) -> exp.Expression:
+        """The column; text is compared byte by byte, whatever the column's collation calls equal.
+
+        >>> table = PostgresqlTable(Address("postgresql:///census", "public", "people"))
+        >>> table.__dict__["_kinds"] = {"age": "integer", "grade": "USER-DEFINED"}
+        >>> table.value("age").sql(dialect="postgres"), table.value("grade").sql(dialect="postgres")
+        ('"age"', 'CAST("grade" AS TEXT) COLLATE "C"')
+        """
+        from sqlglot import exp
+
+        from equivoc.engines import statements
+
+        kind, column = self._kinds[name], statements.column(name)
+        if kind not in UNCHANGED | TEXT | AS_TEXT:
+            raise InputError(f"column {name!r} is of type {kind}: give text, numbers, dates or truth values")
+        if kind in UNCHANGED:
+            return column
+        text = exp.cast(column, "TEXT") if kind in AS_TEXT else column
+        return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+
+    def stream(self, statement: exp.Expression) -> Iterator[pa.RecordBatch]:
+        with _reading(self.address) as cursor:
+            cursor.execute(statement.sql(dialect="postgres"))
+            reader = cursor.fetch_record_batch()
+            empty = True
+            for batch in reader:
+                empty = False
+                yield _with_numbers(batch, statement)
+            if empty:
+                yield _with_numbers(empty_batch(reader.schema), statement)
 
 
 @contextmanager
@@ -195,6 +219,7 @@ def _reading(address: Address) -> Iterator[Any]:
     """A cursor in a read-only transaction; the server's complaints become an InputError of one sentence."""
     try:
         import adbc_driver_manager
+        import pyarrow as pa
         from adbc_driver_postgresql import dbapi
     except ImportError:
         raise InputError("PostgreSQL needs more packages: pip install 'equivoc[postgresql]'") from None
@@ -203,19 +228,8 @@ def _reading(address: Address) -> Iterator[Any]:
             cursor.execute(READ_ONLY)
             yield cursor
             connection.rollback()
-    except adbc_driver_manager.Error as problem:
+    except (adbc_driver_manager.Error, pa.ArrowException, OSError) as problem:
         raise InputError(f"{address} cannot be read: {_said(problem)}") from None
-
-
-def _kinds(cursor: Any, address: Address) -> dict[str, str]:
-    """Each column's type, as information_schema writes it."""
-    cursor.execute(COLUMNS, (address.schema, address.table))
-    found = cursor.fetch_arrow_table().to_pylist()
-    if not found:
-        raise InputError(
-            f"{address} cannot be read: schema {address.schema!r} has no such table, or this role may not read it"
-        )
-    return {row["column_name"]: row["data_type"] for row in found}
 
 
 def _said(problem: Exception) -> str:
@@ -225,20 +239,38 @@ def _said(problem: Exception) -> str:
     'no such role'
     """
     text = str(problem)
+    if "statement timeout" in text:
+        return (
+            "the statement was stopped after the server's statement_timeout: raise it, for example by "
+            "ALTER ROLE … SET statement_timeout = '10min'"
+        )
     server = re.search(r"(?:ERROR|FATAL):\s+([^\n]+)", text)
     plain = re.sub(r"^\w+: \[libpq\] (?:Failed to connect: )?", "", text)
     return (server[1] if server else plain.strip().partition("\n")[0]).rstrip(". ")
 
 
-def _as_numbers(texts: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+def _with_numbers(batch: pa.RecordBatch, statement: exp.Expression) -> pa.RecordBatch:
+    """The batch with ``numeric`` columns, which the driver writes as text, as floating-point numbers."""
+    for place, field in enumerate(batch.schema):
+        if (field.metadata or {}).get(b"POSTGRESQL:type") == b"numeric":
+            texts = getattr(batch.column(place), "storage", batch.column(place))
+            batch = batch.set_column(place, field.name, _as_numbers(texts, field.name, statement))
+    return batch
+
+
+def _as_numbers(texts: pa.Array, shown_as: str, statement: exp.Expression) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
+    from sqlglot import exp
 
     digits = pc.replace_substring_regex(texts, r"[^0-9]", "")
     # Zeros at either end are not significant.
     digits = pc.utf8_trim(digits, "0")
     if (pc.max(pc.utf8_length(digits)).as_py() or 0) > EXACT_DIGITS:
+        aliases = [alias.this for alias in statement.find_all(exp.Alias) if alias.alias == shown_as]
+        names = [aliased.name for aliased in aliases if isinstance(aliased, exp.Column)]
         raise InputError(
-            f"column {name!r} holds numbers of more than {EXACT_DIGITS} digits: round them in a view, or give text"
+            f"column {(names or [shown_as])[0]!r} holds numbers of more than {EXACT_DIGITS} digits: "
+            "round them in a view, or give text"
         )
     return pc.cast(texts, pa.float64())

@@ -17,18 +17,16 @@ def column(name: str) -> exp.Expression:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def offset(name: str, *, low: int, span: int) -> exp.Expression:
+def offset(value: exp.Expression, *, low: int, span: int) -> exp.Expression:
     """An integer column as its distance from its least value: 0 … span − 1, and span for null."""
-    distance = exp.Sub(this=exp.cast(column(name), "BIGINT"), expression=exp.Literal.number(low))
+    distance = exp.Sub(this=exp.cast(value, "BIGINT"), expression=exp.Literal.number(low))
     small = exp.cast(exp.paren(distance), "SMALLINT" if span < 2**15 else "INT")
     return exp.Coalesce(this=small, expressions=[exp.Literal.number(span)])
 
 
-def number(name: str, *, floating: bool) -> exp.Expression:
-    """A numeric column with null in place of not-a-number."""
-    if not floating:
-        return column(name)
-    return exp.case().when(exp.IsNan(this=column(name)), exp.null()).else_(column(name))
+def without_nan(value: exp.Expression) -> exp.Expression:
+    """A floating-point column with null in place of not-a-number."""
+    return exp.case().when(exp.IsNan(this=value.copy()), exp.null()).else_(value)
 
 
 def rows(
@@ -55,15 +53,15 @@ def count(coded: exp.Select, names: Sequence[str]) -> exp.Select:
     return counted.group_by(*names_quoted) if names else counted
 
 
-def distinct(source: exp.Expression, name: str) -> exp.Select:
+def distinct(source: exp.Expression, value: exp.Expression) -> exp.Select:
     """The different values of a column, null among them."""
-    return exp.select(column(name)).from_(source).distinct()
+    return exp.select(value).from_(source).distinct()
 
 
-def extent(source: exp.Expression, names: Sequence[str]) -> exp.Select:
+def extent(source: exp.Expression, values: Sequence[exp.Expression]) -> exp.Select:
     """One row: how many rows; then each column's least value, greatest value and number of non-nulls."""
     wanted: list[exp.Expression] = [exp.cast(exp.Count(this=exp.Star()), "BIGINT")]
-    for name in names:
-        wanted += [exp.Min(this=column(name)), exp.Max(this=column(name))]
-        wanted += [exp.cast(exp.Count(this=column(name)), "BIGINT")]
+    for value in values:
+        wanted += [exp.Min(this=value.copy()), exp.Max(this=value.copy())]
+        wanted += [exp.cast(exp.Count(this=value.copy()), "BIGINT")]
     return exp.select(*(e.as_(f"e{i}") for i, e in enumerate(wanted))).from_(source)

@@ -45,5 +45,5 @@ def prior_probabilities(prior: Prior, people: Microdata) -> Floats:
 
 def marginal(people: Microdata) -> Floats:
     """The distribution of the confidential attribute among the people."""
-    counts = np.bincount(people.codes, minlength=len(people.attribute))
+    counts = people.classes([]).counts.toarray().reshape(-1)
     return np.asarray(counts / counts.sum())

@@ -44,7 +44,7 @@ from typing import Any
 from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.attributes.kinds import Kind, kinds_of
 from equivoc.attributes.numbers import even_domain
-from equivoc.data.microdata import Microdata
+from equivoc.data.microdata import Microdata, read
 from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.study.cell import MOST_CELLS
@@ -63,6 +63,8 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "round_to": ((int, float), "a number"),
     "domain": ((list, dict), "a list of numbers, or { low = …, high = …, step = … }"),
     "drop_missing": (bool, "true or false"),
+    "engine": (str, "a text"),
+    "master": (str, "a text"),
     "hierarchy": (dict, 'a table of attributes and files, such as { disease = "disease.csv" }'),
     "ordered": (dict, 'a table of attributes and levels, such as { severity = ["mild", "severe"] }'),
     "categories": (list, "a list of texts"),
@@ -78,7 +80,7 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "rules": (list, 'a list of texts, such as ["true_hit(5000) <= 0.2"]'),
 }
 ABOUT_KINDS = ("round_to", "domain", "hierarchy", "ordered", "categories")
-DATA = ("path", "confidential", "keys", "drop_missing", *ABOUT_KINDS)
+DATA = ("path", "confidential", "keys", "drop_missing", "engine", "master", *ABOUT_KINDS)
 REQUIRE = ("rules",)
 DESIGNS = {
     "study": ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder"),
@@ -99,6 +101,8 @@ SAID_OF_DATA = {
         "is a folder",
         "cannot read",
     ),
+    "engine": ("engine",),
+    "master": ("master", "Spark session"),
     "keys": ("keys", "the key"),
     "confidential": ("confidential",),
 }
@@ -135,11 +139,17 @@ class Plan:
     def people(self) -> Microdata:
         """Read the people."""
         with self.at("data", SAID_OF_DATA):
-            return Microdata(
-                self.path.parent / self.data["path"],
+            path, engine = self.data["path"], self.data.get("engine", "duckdb")
+            return read(
+                # A table of Spark's catalog has no folder.
+                path
+                if engine == "spark" and not (self.path.parent / path).exists()
+                else self.path.parent / path,
                 confidential=self._kinds(),
                 keys=self.data["keys"],
                 drop_missing=self.data.get("drop_missing", False),
+                engine=engine,
+                master=self.data.get("master"),
             )
 
     def hierarchies(self) -> dict[str, Path]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WORD_BITS = 63
 # Rows are packed and sorted in pieces of this many, so that a long table is never completely in memory.
-PIECE = 1 << 24
+PIECE = 1 << 22
 
 
 class Split(NamedTuple):
@@ -112,7 +112,17 @@ class Cells:
     @property
     def total(self) -> int:
         """How many records there are."""
-        return int((self.words & np.uint64((1 << self.layout.count_bits) - 1)).sum())
+        return int(self.counts.sum())
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each cell occurs."""
+        return (self.words & np.uint64((1 << self.layout.count_bits) - 1)).astype(np.int64)
+
+    def codes(self, position: int | None) -> NDArray[np.uint64]:
+        """Each cell's code of the key at ``position`` (None: its value)."""
+        bit, width = self.layout.field(position)
+        return (self.words >> np.uint64(bit)) & np.uint64((1 << width) - 1)
 
     def select(self, positions: Sequence[int]) -> Cells:
         """The cells of the keys at ``positions``, in that order; the other keys are summed over."""

@@ -6,6 +6,7 @@ stay integers and dates stay dates whatever kind of frame they came from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -122,6 +123,16 @@ def positions(values: pa.Array, levels: pa.Array) -> NDArray[np.int64]:
 def smallest(codes: NDArray[Any], count: int) -> Codes:
     """Codes below ``count`` in the smallest unsigned type that holds them."""
     return codes.astype(np.min_scalar_type(max(count - 1, 0)))
+
+
+def rows_behind(records: Sequence[int], left_out: NDArray[np.int64]) -> list[int]:
+    """The source rows of records if the rows in ``left_out`` (ascending) were dropped.
+
+    >>> rows_behind([0, 1, 2], np.array([0, 1, 3]))
+    [2, 4, 5]
+    """
+    before = np.searchsorted(left_out - np.arange(left_out.size), records, side="right")
+    return [int(row) for row in np.asarray(records) + before]
 
 
 def plain(values: pa.Array, *, name: str) -> pa.Array:

@@ -7,14 +7,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from equivoc.data.reading.pandas_columns import as_arrow, own_order, with_own_categories
 from equivoc.engines import postgresql
 from equivoc.engines.csv_file import CsvFile
-from equivoc.engines.duckdb import ParquetFile, reading
+from equivoc.engines.duckdb import ANY_MEMORY, reading
+from equivoc.engines.engine import Engine
+from equivoc.engines.parquet import parquet_file, parquet_folder
+from equivoc.engines.spark.table import SparkTable
+from equivoc.engines.workspace import Workspace
 from equivoc.errors import InputError
 from equivoc.files import check_readable
 
@@ -44,29 +48,43 @@ class Table(Protocol):
         """From Arrow to the caller's kind of frame; the named columns get the types they came with."""
 
 
-def open_table(source: object) -> Table:
-    """The table behind a path, an address of PostgreSQL, a pandas, polars or pyarrow table, or a DuckDB relation."""
+def open_table(source: object, work: Workspace = ANY_MEMORY) -> Table:
+    """The table behind a path, an address of PostgreSQL, a pandas, polars or pyarrow table, or a DuckDB relation.
+
+    ``work`` limits the memory in which a file is read.
+    """
+    if isinstance(source, (str, os.PathLike)) and not postgresql.is_address(source):
+        return _open_path(Path(source), work)
+    if work != ANY_MEMORY:
+        raise InputError("memory_limit and spill are for files: leave them out for a frame or a database")
     if postgresql.is_address(source):
-        return PostgresqlTable(str(source))
-    if isinstance(source, (str, os.PathLike)):
-        return _open_path(Path(source))
+        return EngineTable(postgresql.PostgresqlTable(postgresql.parse_address(str(source))))
+    if isinstance(source, SparkTable):
+        return EngineTable(source)
     for module, class_name, wrap in (
         ("pandas", "DataFrame", PandasTable),
         ("polars", "DataFrame", PolarsTable),
         ("pyarrow", "Table", ArrowTable),
         ("duckdb", "DuckDBPyRelation", RelationTable),
+        ("pyspark.sql", "DataFrame", _open_spark),
     ):
         loaded = sys.modules.get(module)
         # Only packages that are already imported can have made the frame.
         if loaded is not None and isinstance(source, getattr(loaded, class_name)):
             return wrap(source)
     raise InputError(
-        f"cannot read people from a {type(source).__name__}: give a path (CSV, Parquet), "
-        "a pandas, polars or pyarrow table, or a DuckDB relation"
+        f"cannot read people from a {type(source).__name__}: give a path (CSV, Parquet, a folder of Parquet files), "
+        "a pandas, polars or pyarrow table, a DuckDB relation or a Spark DataFrame"
     )
 
 
-def _open_path(path: Path) -> CsvTable | ParquetTable:
+def _open_spark(frame: Any) -> EngineTable:
+    return EngineTable(SparkTable(frame))
+
+
+def _open_path(path: Path, work: Workspace) -> CsvTable | EngineTable:
+    if os.path.isdir(path):  # noqa: PTH112  (False for names that are too long, where Path raises)
+        return EngineTable(parquet_folder(path, work))
     check_readable(path)
     try:
         with path.open("rb") as file:
@@ -77,25 +95,24 @@ def _open_path(path: Path) -> CsvTable | ParquetTable:
         raise InputError(f"{path} is empty: give a file with a header and records")
     suffix = path.suffix.lower()
     if suffix in _PARQUET or start == b"PAR1":
-        return ParquetTable(ParquetFile(path))
+        return EngineTable(parquet_file(path, work))
     if suffix in _TEXT:
-        return CsvTable(CsvFile(path))
+        return CsvTable(CsvFile(path, work))
     raise InputError(f"cannot read {suffix} files such as {path}: give CSV or Parquet")
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetTable:
-    file: ParquetFile
+class EngineTable:
+    """A table that an engine reads and counts where it lies: a Parquet file, a database."""
+
+    engine: Engine
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.file.names
+        return self.engine.names
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        from equivoc.engines import statements
-
-        columns = {name: statements.column(self.file.column(name)) for name in names}
-        return self.file.stream(statements.rows(self.file.source, columns))
+        return self.engine.rows({name: self.engine.value(name) for name in names})
 
     def order(self, name: str) -> None:
         return None
@@ -114,26 +131,6 @@ class CsvTable:
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return self.file.stream(names)
-
-    def order(self, name: str) -> None:
-        return None
-
-    def from_arrow(self, names: Sequence[str]) -> FromArrow:
-        return partial(_to_pandas, dtypes={})
-
-
-@dataclass(frozen=True, eq=False)
-class PostgresqlTable:
-    """A table in a PostgreSQL database: the columns with a role are read once, in one snapshot."""
-
-    url: str
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return postgresql.column_names(self.url)
-
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        return iter(postgresql.read_table(self.url, names).to_batches())
 
     def order(self, name: str) -> None:
         return None

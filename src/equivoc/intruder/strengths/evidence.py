@@ -43,8 +43,13 @@ class Evidence:
 
     def shows_levels(self, name: str) -> bool:
         """True if the symbols of this key are its levels, in their order, and perhaps others after them."""
+        import pyarrow as pa
+
         levels = self.people.decode(name, np.arange(len(self.people.levels(name))))
-        return bool(self.keys[name].labels.slice(0, len(levels)).equals(levels))
+        shown = self.keys[name].labels.slice(0, len(levels))
+        if pa.types.is_string(levels.type) and pa.types.is_large_string(shown.type):
+            levels = levels.cast(shown.type)  # the same text, whatever kind of frame it came from
+        return bool(shown.equals(levels))
 
     def told(self, prior: Floats) -> Channel | None:
         """The channel with this prior."""

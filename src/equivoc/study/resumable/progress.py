@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 
 from equivoc.errors import InputError
@@ -14,10 +15,14 @@ SECONDS_BETWEEN_LINES = 2.0
 
 Tell = Callable[[int], None]
 """Called with the number of finished cells."""
+Progress = str | Callable[[int, int], None]
+"""One of KINDS, or a function that is called with the numbers of finished and of all cells."""
 
 
-def checked_kind(progress: bool | str) -> str:
-    """``True`` is auto, ``False`` none."""
+def checked_kind(progress: bool | Progress) -> Progress:
+    """``True`` is auto, ``False`` none; a function stays one."""
+    if callable(progress):
+        return progress
     kind = progress if isinstance(progress, str) else "auto" if progress else "none"
     if kind not in KINDS:
         raise InputError(f"progress is {progress!r}; choose one of {', '.join(KINDS)}.")
@@ -25,8 +30,12 @@ def checked_kind(progress: bool | str) -> str:
 
 
 @contextmanager
-def telling(kind: str, *, what: str, total: int, done: int) -> Iterator[Tell]:
+def telling(kind: Progress, *, what: str, total: int, done: int) -> Iterator[Tell]:
     """Report how many of ``total`` cells of ``what`` is computed are done, ``done`` of them at the start."""
+    if callable(kind):
+        kind(done, total)
+        yield partial(_all_cells, kind, total)
+        return
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -39,6 +48,10 @@ def telling(kind: str, *, what: str, total: int, done: int) -> Iterator[Tell]:
     else:
         with _bar(console, what, total, done) as tell:
             yield tell
+
+
+def _all_cells(tell: Callable[[int, int], None], total: int, now: int) -> None:
+    tell(now, total)
 
 
 def _lines(what: str, total: int, before: int) -> Tell:

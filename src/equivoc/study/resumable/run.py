@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from equivoc.measure.parallel import cores
-from equivoc.study.resumable.progress import telling
+from equivoc.study.resumable.progress import Progress, telling
 from equivoc.study.resumable.workers import Setting, compute
 
 
@@ -39,7 +39,7 @@ def finish(
     keep: Callable[[Any], None],
     total: int,
     workers: int,
-    progress: str,
+    progress: Progress,
 ) -> None:
     """Compute the ``missing`` cells of ``total``; each is stored if there is a ``store``, then given to ``keep``.
 

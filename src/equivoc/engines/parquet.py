@@ -1,0 +1,154 @@
+"""Parquet files, one or a folder of them, that DuckDB reads and counts in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from equivoc.engines.duckdb import ANY_MEMORY, batches, call, connect, first_line, literal, reading
+from equivoc.engines.engine import ColumnKind, SqlEngine
+from equivoc.engines.workspace import Workspace
+from equivoc.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import exp
+
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_FLOATING = ("FLOAT", "DOUBLE")
+_ENDINGS = (".parquet", ".pq", ".parq")
+
+
+@dataclass(frozen=True)
+class ParquetTable(SqlEngine):
+    """One table in one or more Parquet files of the same columns; its rows are those of the files one after another."""
+
+    path: Path
+    """The file, or the folder."""
+    files: tuple[Path, ...]
+    partitions: tuple[str, ...] = ()
+    """Columns whose values are in the names of folders, such as year=2020."""
+    work: Workspace = ANY_MEMORY
+
+    @property
+    def label(self) -> str:
+        return str(self.path)
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+    @property
+    def source(self) -> exp.Expression:
+        from sqlglot import exp
+
+        files = exp.Array(expressions=[literal(file) for file in self.files])
+        return call(
+            "read_parquet",
+            files,
+            # Otherwise a file's own column year would be replaced in a folder named year=2020.
+            hive_partitioning=exp.true() if self.partitions else exp.false(),
+            union_by_name=exp.true() if len(self.files) > 1 else exp.false(),
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names as the first file has them (DuckDB renames those that differ in case only)."""
+        first, *others = self.files
+        schema = _schema(first)
+        for file in others:
+            _check_alike(first, schema, file, _schema(file))
+        for name in self.partitions:
+            if name in schema.names:
+                raise InputError(
+                    f"{self.path} cannot be read: {name!r} is a column of {first.name} and also in the names of folders"
+                )
+        return (*schema.names, *self.partitions)
+
+    @cached_property
+    def _described(self) -> list[tuple[str, str]]:
+        """DuckDB's own name and type of each column, in the file's order."""
+        with reading(self.path, self.work), connect(*self.files, work=self.work) as connection:
+            relation = connection.sql(f"SELECT * FROM {self.source.sql(dialect='duckdb')}")
+            return list(zip(relation.columns, map(str, relation.types), strict=True))
+
+    def value(self, name: str) -> exp.Expression:
+        from equivoc.engines import statements
+
+        return statements.column(self._described[self.names.index(name)][0])
+
+    def kind(self, name: str) -> ColumnKind:
+        described = self._described[self.names.index(name)][1]
+        return "integer" if described in _INTEGERS else "floating" if described in _FLOATING else "other"
+
+    def stream(self, statement: exp.Expression) -> Iterator[pa.RecordBatch]:
+        with reading(self.path, self.work), connect(*self.files, work=self.work) as connection:
+            yield from batches(connection, statement.sql(dialect="duckdb"))
+
+
+def parquet_file(path: Path, work: Workspace = ANY_MEMORY) -> ParquetTable:
+    """The table in one file."""
+    return ParquetTable(path, (path,), work=work)
+
+
+def parquet_folder(folder: Path, work: Workspace = ANY_MEMORY) -> ParquetTable:
+    """The table in all Parquet files of a folder, in the order of their names; hidden files are ignored.
+
+    If all of them are in folders such as ``year=2020``, these give more columns.
+    """
+    files = sorted(
+        file
+        for file in folder.rglob("*")
+        if file.suffix.lower() in _ENDINGS
+        and file.is_file()
+        and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    )
+    if not files:
+        raise InputError(f"{folder} is a folder without Parquet files: give a file, or a folder of them")
+    keys = {tuple(_partition(part, folder) for part in file.relative_to(folder).parts[:-1]) for file in files}
+    if len(keys) > 1:
+        raise InputError(
+            f"{folder} holds Parquet files at different depths: keep all of one table in one folder, or all in folders "
+            "such as year=2020"
+        )
+    return ParquetTable(folder, tuple(files), keys.pop(), work)
+
+
+def _partition(part: str, folder: Path) -> str:
+    name, equals, _ = part.partition("=")
+    if not equals or not name:
+        raise InputError(
+            f"{folder} holds Parquet files in the folder {part}: only folders such as year=2020 may be inside"
+        )
+    return name
+
+
+def _schema(file: Path) -> pa.Schema:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_schema(str(file.resolve()))
+    except (pa.ArrowException, OSError) as broken:
+        raise InputError(f"{file} is not a readable Parquet file: {first_line(broken)}") from None
+
+
+def _check_alike(first: Path, expected: pa.Schema, file: Path, found: pa.Schema) -> None:
+    for name in expected.names:
+        if name not in found.names:
+            raise InputError(
+                f"{file} has no column {name!r}, but {first} has: give files of the same columns"
+            )
+        kinds = expected.field(name).type, found.field(name).type
+        if kinds[0] != kinds[1]:
+            raise InputError(
+                f"column {name!r} holds {kinds[0]} in {first}, but {kinds[1]} in {file}: give files of the same types"
+            )
+    for name in found.names:
+        if name not in expected.names:
+            raise InputError(
+                f"{file} has a column {name!r}, but {first} has not: give files of the same columns"
+            )

@@ -1,0 +1,1 @@
+"""Spark: people in a cluster, counted there."""

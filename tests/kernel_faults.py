@@ -316,4 +316,62 @@ FAULTS = [
         "gathered[symbols[j]] += share",
         "tests/intruder/beliefs/test_informed_linkage.py",
     ),
+    # Answers to queries: bounds, sampled sums, the gateway's draws and its rank rule.
+    Fault(
+        "shortest paths: of two limits on the same difference the looser one is kept",
+        "queries",
+        "order = np.lexsort((length, head, tail))",
+        "order = np.lexsort((-length, head, tail))",
+        ("tests/queries/bounds/test_person_bounds.py",),
+    ),
+    Fault(
+        "linear programs: a lower bound counts as open although the others cannot take up what she leaves",
+        "queries",
+        "return np.maximum(floor + others * cap, low)",
+        "return np.maximum(floor + part.sizes * cap, low)",
+        ("tests/queries/bounds/test_person_bounds.py",),
+    ),
+    Fault(
+        "Gibbs sampling: all lengths of a move are equally likely",
+        "queries",
+        "log += tables.log_weight[tables.total_at[a] + sums[a] + length * tables.move_step[k]]",
+        "log += 0.0 * tables.log_weight[tables.total_at[a] + sums[a] + length * tables.move_step[k]]",
+        ("tests/queries/posteriors/test_gibbs.py",),
+    ),
+    Fault(
+        "drawn databases: a person who gives never falls to her least value",
+        "gateway",
+        "begin, end = max(begin, x[i] - high[i]), min(end, x[i] - low[i])",
+        "begin, end = max(begin, x[i] - high[i]), min(end, max(x[i] - low[i] - 1, 0))",
+        ("tests/gateway/test_answer_pool.py",),
+    ),
+    Fault(
+        "drawn databases: the sides of the goal have each other's weight",
+        "gateway",
+        "downwards = _fraction(state) * (below + above) < below",
+        "downwards = _fraction(state) * (below + above) < above",
+        ("tests/gateway/test_chain_kernels.py",),
+    ),
+    Fault(
+        "disclosure: people who cannot move at all are not noticed",
+        "gateway",
+        "if total == 0.0 or greatest",
+        "if greatest",
+        ("tests/gateway/test_chain_kernels.py",),
+    ),
+    Fault(
+        "rank rule: known sums of one person fewer than the limit allows are looked for",
+        "gateway",
+        "if 0 < together <= most_people and",
+        "if 0 < together < most_people and",
+        ("tests/gateway/test_rank_rule.py",),
+    ),
+    # Tables of cells.
+    Fault(
+        "contributions: a new largest one replaces the second largest as well",
+        "tables",
+        "if place + 1 < top.shape[1]:",
+        "if place + 2 < top.shape[1]:",
+        ("tests/tables/test_tabulate.py",),
+    ),
 ]

@@ -23,7 +23,7 @@ LAYERS = (
         "plain_text",
         "version",
     ),
-    ("charts",),
+    ("charts", "serving"),
     ("measure",),
     ("attributes",),
     ("data", "engines", "datasets"),
@@ -35,7 +35,8 @@ LAYERS = (
     ("study",),
     ("decide", "auditing", "gateway"),
     ("report",),
-    ("cli", "app"),
+    ("web",),
+    ("cli",),
 )
 """From the lowest to the highest; a package may import itself and what lies in lower layers."""
 SIDEWAYS = {("data", "engines"), ("datasets", "data"), ("techniques", "queries")}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.commands import run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -66,7 +65,7 @@ def fits(printed: str, shown: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
     """`$ echo $?` after a command shows its exit code, otherwise it is 0; `$ cp` copies a file of the repository."""
-    surroundings = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
+    surroundings = {"COLUMNS": "80", "NO_COLOR": "1"}
     for line, text in blocks(page, "console"):
         sessions = re.split(r"^\$ ", text.replace("\\\n", ""), flags=re.MULTILINE)[1:]
         for number, session in enumerate(sessions):
@@ -76,14 +75,7 @@ def test_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
                 shutil.copy(ROOT / words[1], tmp_path / words[2])
             if words[0] != "equivoc":
                 continue
-            done = subprocess.run(
-                [sys.executable, "-m", *words],
-                cwd=tmp_path,
-                env=surroundings,
-                capture_output=True,
-                encoding="utf-8",
-                check=False,
-            )
+            done = run_command(tmp_path, words[1:], surroundings=surroundings)
             code = re.match(r"echo \$\?\n(\d+)$", "".join(sessions[number + 1 : number + 2]).strip())
             expected = int(code.group(1)) if code else 0
             assert done.returncode == expected, f"{page.name}, line {line}: {command}\n{done.stderr}"

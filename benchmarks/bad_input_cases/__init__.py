@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import curves, options, outputs, people_files, plans, technique_words
+from . import cell_tables, curves, options, outputs, pages, people_files, plans, queries, technique_words
 from .case import Case, unique
 
 
@@ -12,7 +12,17 @@ def all_cases() -> list[Case]:
     """Every case: valid ones first, so that kernels are compiled; then in the order of the files that define them."""
 
     def made() -> Iterator[Case]:
-        for part in (people_files, options, technique_words, outputs, plans, curves):
+        for part in (
+            people_files,
+            options,
+            technique_words,
+            outputs,
+            plans,
+            curves,
+            queries,
+            cell_tables,
+            pages,
+        ):
             yield from part.cases()
 
     return sorted(unique(made()), key=lambda case: case.expected != "accepted")

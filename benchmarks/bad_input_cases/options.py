@@ -56,6 +56,14 @@ PER_OPTION: dict[str, dict[str, str]] = {
         "semicolon": "5;10", "beyond-double": "1e400", "5000-digits": LONG, "minus-infinite": "5,-inf",
     },
     "--format": {"empty": "", "unknown": "xlsx", "by-case": "CSV ", "two": "csv,parquet"},
+    "--sample": {"0": "0", "minus": "-1", "text": "x", "empty": "", "fraction": "2.5"},
+    "--memory-limit": {
+        "empty": "", "no-unit": "2", "text": "much", "0": "0GiB", "small": "1MiB", "minus": "-2GiB", "nan": "nanGiB",
+        "escape": "\x1b[2J",
+    },
+    "--spill": {"missing": "nowhere", "a-file": "people.csv", "nul": "/dev/null"},
+    "--engine": {"empty": "", "unknown": "oracle", "by-case": "Spark"},
+    "--master": {"without-engine": "local[1]", "empty": ""},
     "--prior": {"empty": "", "unknown": "everyone", "by-case": "Marginal", "numbers": "0.5,0.5"},
     "--intruder": {"empty": "", "unknown": "mallory", "by-case": "Paper", "two": "paper,informed"},
     "--replicates": {"empty": "", "text": "x", "0": "0", "minus": "-1", "fraction": "1.5", "nan": "nan"},
@@ -121,8 +129,13 @@ SHARED = {
     "--hierarchy",
     "--ordered",
     "--categories",
+    "--engine",
+    "--master",
     "--prior",
     "--intruder",
+    "--sample",
+    "--memory-limit",
+    "--spill",
 }
 BAD_WEIGHTS = {
     "negative": ["-1"], "text": ["x"], "missing": [""], "nan": ["nan"], "infinite": ["inf"], "all-0": ["0"] * 24,

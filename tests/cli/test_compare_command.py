@@ -18,6 +18,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.techniques.notation import techniques_from
+from tests.commands import Ran, run_command
 
 PLAN = """[data]
 path = "people.csv"
@@ -60,9 +61,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "equivoc", "compare", *words, "--workers", "1"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def run(folder: Path, *words: str) -> Ran:
+    return run_command(folder, ["compare", *words, "--workers", "1"])
 
 
 OPTIONS = ["people.csv", "--confidential", "salary", "--keys", "age,sex", "--round-to", "10"]
@@ -212,8 +212,7 @@ def test_one_plan_serves_a_study_and_a_comparison(folder: Path) -> None:
         PLAN.split("[require]")[0] + "\n[study]\nreplicates = 1\nknown_sizes = [0]\n"
     )
     assert run(folder, "plan.toml").returncode == 0
-    command = [sys.executable, "-m", "equivoc", "study", "plan.toml", "--out", "s", "--workers", "1"]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    ran = run_command(folder, ["study", "plan.toml", "--out", "s", "--workers", "1"])
     assert ran.returncode == 0, ran.stderr
 
 

@@ -14,6 +14,7 @@ from equivoc.cli.measures import measures
 from equivoc.cli.protect import protect
 from equivoc.cli.report import report
 from equivoc.cli.reproduce import reproduce
+from equivoc.cli.serve import serve
 from equivoc.cli.study import study
 from equivoc.cli.table import table
 from equivoc.cli.verify import verify
@@ -57,4 +58,5 @@ app.command()(protect)
 app.command()(verify)
 app.command()(audit)
 app.command()(table)
+app.command()(serve)
 app.add_typer(gateway, name="gateway")

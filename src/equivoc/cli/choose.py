@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,6 @@ from equivoc.cli.waiting import waiting
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
-    from equivoc.decide.choice.choose import Choice
     from equivoc.decide.choice.choose_among import ChoiceAmong
 
 
@@ -96,50 +95,11 @@ def choose(
         again = protect_command(options, done.technique, [each.text for each in asked], eps=eps)
     with exit_code_of(meets=done.technique is not None):
         if as_json:
-            print(json.dumps(_facts(done, again), indent=2, allow_nan=False))
+            from equivoc.report.choice_facts import choice_facts
+
+            print(json.dumps(choice_facts(done) | {"protect": again}, indent=2, allow_nan=False))
         else:
             _print(done, again)
-
-
-def _facts(done: ChoiceAmong, again: str | None) -> dict[str, Any]:
-    from equivoc.report.json_values import json_values
-
-    told: dict[str, Any] = json_values(
-        {
-            "technique": None if done.technique is None else done.technique.notation,
-            "assessments": done.assessments,
-            "utility": done.utility,
-            "choices": [
-                _choice_facts(choice, loss) for choice, loss in zip(done.choices, done.losses, strict=True)
-            ],
-            "protect": again,
-        }
-    )
-    return told
-
-
-def _choice_facts(choice: Choice, loss: float | None) -> dict[str, Any]:
-    return {
-        "technique": choice.kind.name,
-        "parameter": choice.parameter,
-        "value": choice.value,
-        "notation": None if choice.technique is None else choice.technique.notation,
-        "meets": choice.technique is not None,
-        "loss": loss,
-        "failed": None if choice.milder is None else choice.milder.value,
-        "binding": choice.binding,
-        "missed_by": choice.missed_by,
-        "assessments": choice.assessments,
-        "sentence": choice.sentence,
-        "tried": [
-            {
-                "value": trial.value,
-                "meets": trial.meets,
-                "requirements": [outcome.facts for outcome in trial.outcomes],
-            }
-            for trial in choice.trials
-        ],
-    }
 
 
 def _print(done: ChoiceAmong, again: str | None) -> None:

@@ -16,6 +16,7 @@ from equivoc.charts.drawing import check_drawing, save_chart
 from equivoc.cli.people_options import EscapeOption, PeopleOptions, check_intruder, with_options
 from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
 from equivoc.cli.technique_files import technique_files
+from equivoc.cli.words import numbers
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
 from equivoc.files import check_outputs
@@ -31,6 +32,8 @@ OF_A_PLAN = (
     *("drop_missing", "technique"),
 )
 """Options about the data and the techniques, which a plan has itself."""
+NOT_OF_A_PLAN = ("sample", "memory_limit", "spill")
+"""Options about reading the people; a plan reads all records of its file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +41,11 @@ class CompareOptions(PeopleOptions):
     """What is compared: a file of people with options, or a plan."""
 
     people: Annotated[
-        Path, typer.Argument(help="The original file (CSV with a header, or Parquet), or a plan (.toml).")
+        str,
+        typer.Argument(
+            help="The original file (CSV with a header, or Parquet), a folder of Parquet files, a PostgreSQL table, "
+            "or a plan (.toml)."
+        ),
     ]
     confidential: Annotated[
         str, typer.Option(help="The confidential column: numbers or categories.", show_default=False)
@@ -71,6 +78,12 @@ class CompareOptions(PeopleOptions):
     seed: Annotated[
         int | None, typer.Option(help="The seed of the first release of each technique; default: 0.", min=0)
     ] = None
+    eps: Annotated[
+        str | None,
+        typer.Option(
+            help="Tolerances in the confidential attribute's unit: 0,500; hits are compared at the first above 0."
+        ),
+    ] = None
     prior: Annotated[
         str,
         typer.Option(
@@ -90,7 +103,7 @@ class CompareOptions(PeopleOptions):
     @property
     def is_plan(self) -> bool:
         """True if the argument is a plan."""
-        return self.people.suffix.lower() == ".toml"
+        return self.file is not None and self.file.suffix.lower() == ".toml"
 
     def request(self) -> tuple[Request, list[Path]]:
         """The checked comparison, and the files that it reads."""
@@ -108,8 +121,14 @@ class CompareOptions(PeopleOptions):
             raise InputError(
                 f"{option} is given with the plan {self.people}: write it into the plan instead."
             )
-        plan = read_plan(self.people, "compare")
-        files = [self.people, plan.path.parent / plan.data["path"], *plan.hierarchies().values()]
+        for name in NOT_OF_A_PLAN:
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name.replace('_', '-')} is given with the plan {self.people}: leave it out, or give the "
+                    "people and the techniques as options."
+                )
+        plan = read_plan(Path(self.people), "compare")
+        files = [Path(self.people), plan.path.parent / plan.data["path"], *plan.hierarchies().values()]
         files += _files(plan.techniques)
         found = planned(
             plan,
@@ -136,7 +155,8 @@ class CompareOptions(PeopleOptions):
 
     def _chosen(self) -> dict[str, Any]:
         names = ("utility", "replicates", "seed", "prior", "intruder")
-        return {name: getattr(self, name) if getattr(self, name) != "" else None for name in names}
+        found = {name: getattr(self, name) if getattr(self, name) != "" else None for name in names}
+        return found | {"eps": None if self.eps is None else numbers("--eps", self.eps)}
 
 
 _MISSING = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -113,20 +113,11 @@ def protect(
         )
     with exit_code_of(meets=done.meets):
         if as_json:
-            print(json.dumps(_facts(done), indent=2, allow_nan=False))
+            from equivoc.report.protection_facts import protection_facts
+
+            print(json.dumps(protection_facts(done), indent=2, allow_nan=False))
         else:
             _print(done)
-
-
-def _facts(done: Protected) -> dict[str, Any]:
-    return {
-        "written": done.written,
-        "files": {"protected": str(done.path), "certificate": str(done.certificate_path)},
-        "meets": done.meets,
-        "requirements": [each.outcome.facts for each in done.judged],
-        "warnings": list(done.warnings),
-        "certificate": done.certificate,
-    }
 
 
 def _print(done: Protected) -> None:

@@ -25,7 +25,7 @@ def protect_command(
 
     if isinstance(technique, QueryRestriction):
         return None
-    words = ["equivoc", "protect", str(options.people)]
+    words = ["equivoc", "protect", options.people]
     for option in fields(PeopleOptions):
         given = getattr(options, option.name)
         if option.name == "people" or (option.default is not MISSING and given == option.default):

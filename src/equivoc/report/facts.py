@@ -61,48 +61,19 @@ def assessment_facts(
     """
     subsets = result.subsets  # before the summary, so that it does not measure them again
     people, summary = result.people, result.summary
-    name, attribute = people.confidential, people.attribute
+    attribute = people.attribute
     unit = unit or attribute.unit
-    hits = hit_facts(result, unit)
-    phrases = {hit["eps"]: closeness(attribute, hit["eps"], unit).phrase for hit in hits}
-    shown = next((hit for hit in hits if hit["eps"] > 0), hits[0])
-    exposure = {**exposure_facts(result, shown["eps"]), "hit_close": shown["close"]}
     bounds = shown_bounds(people)
-    figures = uncertainty_facts(summary, measured_in(attribute, unit))
-    if not tells_no_value(attribute, bounds):
-        # Area divided by mean entropy is the difference between the largest and the smallest person's value.
-        figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
-    truth = truth_facts(result)
-    required = requirement_facts(result, every_outcome)
+    core = core_facts(result, unit=unit, title=title, every_outcome=every_outcome)
+    figures, shown = core["figures"], core["shown_hit"]
     facts = {
-        "kind": "assessment",
-        "title": title or f"Disclosure risk of {name}",
-        "question": wording.question(name, result.known, result.technique),
-        "verdict": verdict(truth, len(people), required),
-        "requirements": required,
-        "sentences": {
-            "hit": [wording.hit_sentence(result.known, phrases[hit["eps"]], hit["release"]) for hit in hits],
-            "shown": wording.hit_sentence(result.known, phrases[shown["eps"]], shown["release"]),
-            "beside": wording.beside_sentence(shown),
-            "truth": truth["sentence"],
-        },
-        "data": data_facts(result, unit, bounds),
-        "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
-        "known": result.known,
-        "truth": truth,
-        "intruders": intruder_facts(result),
+        **core,
         "spread": spread_facts(result),
-        "figures": figures,
-        "hits": hits,
-        "control": _control(summary, {hit["eps"]: hit["close"] for hit in hits}),
-        "estimates": _estimates(summary),
-        "notes": result.release.notes(result.known),
-        "shown_hit": shown,
+        "control": _control(summary, {hit["eps"]: hit["close"] for hit in core["hits"]}),
         "curve": curve_facts(result, bounds),
         "knowledge": risk_by_knowledge(subsets),
-        "people": exposure,
         "riskiest": riskiest_classes(result, RISKIEST, record_values=record_values, unit=unit),
-        "contributions": _contributions(summary),
+        "contributions": contribution_facts(summary),
         "budget": _budget(result, shown["eps"]) if budget or _is_private(result) else None,
         "utility": utility_facts(result),
         "measures": [row._asdict() for row in result.measures],
@@ -124,11 +95,62 @@ def assessment_facts(
         ),
         "summary": shown_summary(result, bounds),
         "versions": versions(),
-        "seed": result.seed,
         "date": date,
     }
     told: dict[str, Any] = json_values(facts)
     return told
+
+
+def core_facts(
+    result: Assessment,
+    *,
+    unit: str = "",
+    title: str | None = None,
+    every_outcome: Sequence[Outcome] | None = None,
+    advice: bool = True,
+) -> dict[str, Any]:
+    """The facts that need the intruder's posteriors for the known keys and nothing else, so that they are quick.
+
+    The other arguments are those of `assessment_facts`; ``advice`` adds what would help to meet a requirement.
+    """
+    people, summary = result.people, result.averages
+    name, attribute = people.confidential, people.attribute
+    unit = unit or attribute.unit
+    hits = hit_facts(result, unit)
+    phrases = {hit["eps"]: closeness(attribute, hit["eps"], unit).phrase for hit in hits}
+    shown = next((hit for hit in hits if hit["eps"] > 0), hits[0])
+    bounds = shown_bounds(people)
+    figures = uncertainty_facts(summary, measured_in(attribute, unit))
+    if not tells_no_value(attribute, bounds):
+        # Area divided by mean entropy is the difference between the largest and the smallest person's value.
+        figures = [figure for figure in figures if figure["name"] != "mean_entropy"]
+    truth = truth_facts(result)
+    required = requirement_facts(result, every_outcome, advice=advice)
+    return {
+        "kind": "assessment",
+        "title": title or f"Disclosure risk of {name}",
+        "question": wording.question(name, result.known, result.technique),
+        "verdict": verdict(truth, len(people), required),
+        "requirements": required,
+        "sentences": {
+            "hit": [wording.hit_sentence(result.known, phrases[hit["eps"]], hit["release"]) for hit in hits],
+            "shown": wording.hit_sentence(result.known, phrases[shown["eps"]], shown["release"]),
+            "beside": wording.beside_sentence(shown),
+            "truth": truth["sentence"],
+        },
+        "data": data_facts(result, unit, bounds),
+        "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
+        "known": result.known,
+        "truth": truth,
+        "intruders": intruder_facts(result),
+        "figures": figures,
+        "hits": hits,
+        "estimates": _estimates(summary),
+        "notes": result.release.notes(result.known),
+        "shown_hit": shown,
+        "people": {**exposure_facts(result, shown["eps"]), "hit_close": shown["close"]},
+        "seed": result.seed,
+    }
 
 
 def versions() -> dict[str, str]:
@@ -192,7 +214,7 @@ def uncertainty_facts(summary: dict[str, Any], unit: str) -> list[dict[str, Any]
 
 
 def hit_facts(result: Assessment, unit: str) -> list[dict[str, Any]]:
-    summary = result.summary
+    summary = result.averages
     return [
         {
             "eps": eps,
@@ -259,16 +281,16 @@ def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any]
     }
 
 
-def curve_facts(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
-    """H(ε) of the average over people, at every break point if these are few, else at even steps.
+def curve_facts(result: Assessment, bounds: Bounds | None, *, most: int = MOST_TOLERANCES) -> dict[str, Any]:
+    """H(ε) of the average over people, at every break point if these are few, else at ``most`` even steps.
 
     Break points are differences of values, so they would disclose people's own values; even steps do not.
     """
     eps = result.break_points
     attribute = result.people.attribute
-    every = tells_no_value(attribute, bounds) and (len(eps) <= MOST_TOLERANCES or not attribute.ordered)
+    every = tells_no_value(attribute, bounds) and (len(eps) <= most or not attribute.ordered)
     if not every:
-        eps = np.linspace(0.0, _reach(float(eps[-1]), bounds), MOST_TOLERANCES)
+        eps = np.linspace(0.0, _reach(float(eps[-1]), bounds), most)
     found = result.mean_curve(eps)
     return {
         "eps": eps,
@@ -314,7 +336,7 @@ def _histogram(figures: Floats, sizes: NDArray[np.int64], top: float) -> list[di
     ]
 
 
-def _contributions(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
+def contribution_facts(summary: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Each known key's bits and share, the largest first; None if they were not computed."""
     if "contributions" not in summary:
         return None

@@ -167,12 +167,12 @@ def render_table(table: dict[str, Any]) -> str:
 def _page(facts: Any, charts: dict[str, alt.TopLevelMixin], **sections: Any) -> str:
     """The page with these sections; those that are not given are left out."""
     check_drawing()
-    scripts = {"bundle": _bundle(), "start": _text("page.js")}
+    scripts = {"bundle": chart_bundle(), "start": _text("page.js")}
     template = _environment().get_template("page.html.jinja")
     page: str = template.render(
         facts=facts,
         **dict.fromkeys(("assessment", "audit", "comparison", "study", "table")) | sections,
-        charts={name: _spec(chart) for name, chart in charts.items()},
+        charts={name: chart_spec(chart) for name, chart in charts.items()},
         style=Markup(_text("page.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},
         policy=_policy(list(scripts.values())),
@@ -234,7 +234,8 @@ def _inert_json(fact: Any) -> Markup:
     return Markup(text)
 
 
-def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
+def chart_spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """The chart as Vega-Lite, in the style of our pages."""
     with alt.data_transformers.enable("default", max_rows=None):
         spec: dict[str, Any] = chart.to_dict()
     spec["config"] = {**spec.get("config", {}), **CHART_CONFIG}
@@ -255,7 +256,7 @@ def _picture(spec: dict[str, Any]) -> str:
 
 
 @cache
-def _bundle() -> str:
+def chart_bundle() -> str:
     """The scripts that draw the charts: Vega, Vega-Lite and vega-embed."""
     make: Any = vl_convert.javascript_bundle  # its type stub requires an argument that is optional
     bundle: str = make(vl_version=_vega_lite())

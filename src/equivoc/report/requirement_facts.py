@@ -20,10 +20,13 @@ OF_THE_FILE = ("k", "l", "t")
 """Figures that less detail in the confidential attribute does not improve."""
 
 
-def requirement_facts(result: Assessment, every: Sequence[Outcome] | None = None) -> dict[str, Any] | None:
+def requirement_facts(
+    result: Assessment, every: Sequence[Outcome] | None = None, *, advice: bool = True
+) -> dict[str, Any] | None:
     """The answer, each requirement's outcome, and what would help most; None without requirements.
 
     ``every`` are the outcomes of all confidential attributes, if there are several: one release is published or not.
+    Without ``advice``, "help" is empty: it takes an assessment of its own and the contributions of all keys.
     """
     if not result.require:
         return None
@@ -32,7 +35,7 @@ def requirement_facts(result: Assessment, every: Sequence[Outcome] | None = None
     return {
         "meets": all(each.meets for each in outcomes),
         "headline": publication_answer(outcomes),
-        "help": "" if missed is None else help_sentence(result, missed),
+        "help": "" if missed is None or not advice else help_sentence(result, missed),
         "note": _one_draw(result),
         "rows": [each.facts for each in result.requirements],
     }

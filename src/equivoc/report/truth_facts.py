@@ -37,7 +37,7 @@ def truth_facts(result: Assessment) -> dict[str, Any]:
     The surprise of the file published unchanged is its mean H0: the shares of a class are the best prediction for it.
     """
     overall = result.truth.overall
-    prior, bare = overall.prior_surprise, result.summary["unprotected"]["h0"]
+    prior, bare = overall.prior_surprise, result.averages["unprotected"]["h0"]
     counts = result.posteriors.classes.counts
     before = -np.log2(np.maximum(result.prior_probabilities[counts.indices], np.finfo(float).tiny))
     told = {

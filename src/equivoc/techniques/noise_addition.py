@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice, is_number
+from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.channel.binomial_noise import (
@@ -59,6 +59,7 @@ class NoiseAddition(Technique):
     """
 
     name: ClassVar[str] = "noise-addition"
+    needs: ClassVar = "order"
     settings: ClassVar = (
         Setting(
             "percent",
@@ -69,9 +70,12 @@ class NoiseAddition(Technique):
             meaning="how far values may move, in percent of the domain",
         ),
     )
+    choices: ClassVar = {"edge": ("clip", "wrap", "extend"), "intruder": ("bayes", "interval")}
     percent: float
     """How far values may move, in percent of the domain: 0 or more. More is safer."""
     edge: Edge = "clip"
+    """What happens at the ends of a domain: "clip" (stop there), "wrap" (go on at the other end) or "extend" (numbers
+    on an even grid may pass them)."""
     intruder: str | None = None
     """The intruder, "bayes" or "interval"; None: the assessment decides."""
 
@@ -80,9 +84,7 @@ class NoiseAddition(Technique):
             raise InputError(
                 f"noise-addition: percent is {self.percent!r}; it must be 0 or more, and at most {MOST_PERCENT:,}."
             )
-        check_choice("noise-addition: edge", self.edge, ("clip", "wrap", "extend"))
-        if self.intruder is not None:
-            check_choice("noise-addition: intruder", self.intruder, ("bayes", "interval"))
+        self.check_choices()
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyRecords | NoisyIntervals:
         """Draw the noise, key by key and then for the confidential value."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice, is_whole
+from equivoc.arguments import is_whole
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes, Channel, Computed
@@ -42,6 +42,7 @@ class QueryRestriction(Technique):
     """
 
     name: ClassVar[str] = "query-restriction"
+    needs: ClassVar = "numbers"
     settings: ClassVar = (
         Setting(
             "size",
@@ -55,6 +56,7 @@ class QueryRestriction(Technique):
             unit="records",
         ),
     )
+    choices: ClassVar = {"intruder": ("uniform", "bayes")}
     size: int
     """How many records a query sums: even, at least 2. More is safer."""
     intruder: str | None = None
@@ -65,8 +67,7 @@ class QueryRestriction(Technique):
             raise InputError(
                 f"query-restriction: size is {self.size}; a query sums an even number of records, at least 2."
             )
-        if self.intruder is not None:
-            check_choice("query-restriction: intruder", self.intruder, ("uniform", "bayes"))
+        self.check_choices()
 
     def release(self, people: Microdata, rng: Randomness = None) -> AnsweredQueries:
         """Draw the order and answer every query."""

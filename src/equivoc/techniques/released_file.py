@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from equivoc.arguments import check_choice
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.data.reading.records import held_columns
 from equivoc.data.reading.tables import open_table
@@ -54,6 +53,7 @@ class ReleasedFile(Technique):
 
     name: ClassVar[str] = "released-file"
     files: ClassVar = {"table": beside}
+    choices: ClassVar = {"matching": MATCHINGS}
     table: Any
     """The released file. Two of these are equal if they name the same path, or hold the same frame."""
     matching: str | None = None
@@ -62,10 +62,9 @@ class ReleasedFile(Technique):
     """The technique that the file was made with, if the owner knows it; text is read as on the command line."""
 
     def __post_init__(self) -> None:
-        if self.matching is not None:
-            check_choice(f"{self.name}: matching", self.matching, MATCHINGS)
-            if self.channel is not None:
-                raise InputError(f"{self.name}: give matching or channel, not both.")
+        self.check_choices()
+        if self.matching is not None and self.channel is not None:
+            raise InputError(f"{self.name}: give matching or channel, not both.")
         if isinstance(self.channel, str):
             from equivoc.techniques.notation import technique_from
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from equivoc.arguments import check_choice, is_number
+from equivoc.arguments import is_number
 from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
@@ -49,6 +49,7 @@ class Rounding(Technique):
     """
 
     name: ClassVar[str] = "rounding"
+    needs: ClassVar = "numbers"
     settings: ClassVar = (
         Setting(
             "base",
@@ -60,16 +61,18 @@ class Rounding(Technique):
             unit="width",
         ),
     )
+    choices: ClassVar = {"method": ("nearest", "random")}
     base: float
     """Numbers become multiples of this, above 0. Larger is safer."""
     method: str = "nearest"
+    """"nearest": to the nearest multiple; "random": up or down by chance, so that the mean stays."""
     on: Columns = "confidential"
     """"confidential", "keys", "all", or columns by name; all must be numbers."""
 
     def __post_init__(self) -> None:
         if not (is_number(self.base) and np.isfinite(self.base) and self.base > 0):
             raise InputError(f"rounding: base is {self.base!r}; it must be a number above 0.")
-        check_choice("rounding: method", self.method, ("nearest", "random"))
+        self.check_choices()
         object.__setattr__(self, "on", checked_columns("rounding", self.on))
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice, is_number
+from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Bayes
@@ -53,6 +53,7 @@ class Sampling(Technique):
             unit="share",
         ),
     )
+    choices: ClassVar = {"prior": ("uniform", "marginal")}
     fraction: float
     """The share of the records that is published, above 0 and at most 1."""
     prior: str | None = None
@@ -61,8 +62,7 @@ class Sampling(Technique):
     def __post_init__(self) -> None:
         if not (is_number(self.fraction) and 0 < self.fraction <= 1):
             raise InputError(f"sampling: fraction is {self.fraction!r}; it must be above 0 and at most 1.")
-        if self.prior is not None:
-            check_choice("sampling: prior", self.prior, ("uniform", "marginal"))
+        self.check_choices()
 
     @property
     def whole_records(self) -> bool:

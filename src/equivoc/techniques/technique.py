@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from equivoc.arguments import is_whole
+from equivoc.arguments import check_choice, is_whole
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.intruder.release import Release
@@ -31,8 +31,16 @@ class Technique(ABC):
 
     settings: ClassVar[tuple[Setting, ...]] = ()
     """Its numeric parameters, the usual one first."""
+    needs: ClassVar[Literal["values", "order", "numbers"]] = "values"
+    """What the confidential attribute must hold unless the parameters say otherwise: any values, values with an order,
+    or numbers."""
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Its parameters that are one of a few words, each with these words; None is allowed where it is the default."""
     private_noise: ClassVar[bool] = False
     """True if its guarantee needs noise that nobody can repeat: a release to publish is made without a seed."""
+
+    needs_records: ClassVar[bool] = True
+    """False if a release and its figures come from counts alone, however many records there are."""
 
     worded: ClassVar[tuple[str, ...]] = ("on", "hierarchies", "levels", "matrix")
     """The parameters that parse text with separators themselves, such as ``age+sex``."""
@@ -45,6 +53,14 @@ class Technique(ABC):
     @abstractmethod
     def release(self, people: Microdata, rng: Randomness = None) -> Release:
         """Make a release; ``rng`` is a NumPy Generator or a seed, and the same seed gives the same release."""
+
+    def check_choices(self) -> None:
+        """InputError unless every parameter of `choices` is one of its words."""
+        defaults = {f.name: f.default for f in fields(self)}
+        for parameter, words in self.choices.items():
+            given = getattr(self, parameter)
+            if given is not None or defaults[parameter] is not None:
+                check_choice(f"{self.name}: {parameter}", given, words)
 
     @property
     def random(self) -> bool:

@@ -41,6 +41,7 @@ class TopBottomCoding(Technique):
     """
 
     name: ClassVar[str] = "top-bottom-coding"
+    needs: ClassVar = "numbers"
     settings: ClassVar = (
         Setting(
             "high",

@@ -27,6 +27,7 @@ class Unprotected(Technique):
     """
 
     name: ClassVar[str] = "unprotected"
+    needs_records: ClassVar[bool] = False
 
     @property
     def random(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,7 +143,7 @@ def choose(
     eps: Any = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
-    progress: bool = False,
+    progress: bool | Callable[[str], None] = False,
 ) -> Any:
     """The mildest setting of a technique that meets every requirement, for ``people``.
 
@@ -152,7 +152,7 @@ def choose(
     technique's usual parameter, its useful range, whole steps or about a hundred settings), and ``fixed`` are other
     parameters. The remaining arguments are those of `assess`. With ``replicates``, a random technique meets a
     requirement only if the riskier end of the 95 % interval of the mean does. ``progress`` prints each setting on
-    stderr.
+    stderr, or is a function that gets the line.
 
     Where protection grows with the parameter, by bisection: 9 assessments of 100 settings. Where it may fall
     (Setting.monotone is False; a requirement on k, l, t, or on the riskiest person), by a grid and refinement. The
@@ -209,7 +209,11 @@ def choose(
             trials[place] = Trial(chosen, getattr(chosen, name), tuple(result.requirements), without)
             if progress:
                 told = "meets" if trials[place].meets else "does not meet"
-                print(f"choose: {chosen.notation} {told} the requirements", file=sys.stderr, flush=True)
+                line = f"{chosen.notation} {told} the requirements"
+                if callable(progress):
+                    progress(line)
+                else:
+                    print(f"choose: {line}", file=sys.stderr, flush=True)
         return trials[place].missed
 
     last = len(techniques) - 1

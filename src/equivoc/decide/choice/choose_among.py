@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -86,7 +86,7 @@ def choose_among(
     eps: Any = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
-    progress: bool = False,
+    progress: bool | Callable[[str], None] = False,
 ) -> ChoiceAmong:
     """The best of several techniques: of the mildest setting of each that meets the requirements, the least loss.
 

@@ -26,7 +26,7 @@ from equivoc.intruder.strengths.strongest import INTRUDERS
 from equivoc.measure.input.arguments import tolerances
 from equivoc.study.cell import MOST_CELLS, CellKey
 from equivoc.study.fingerprint import Facts, data_fingerprint
-from equivoc.study.resumable.progress import checked_kind
+from equivoc.study.resumable.progress import Progress, checked_kind
 from equivoc.study.resumable.run import finish
 from equivoc.study.resumable.store_file import Asked, store_folder
 from equivoc.study.study import checked_techniques, too_many_cells
@@ -48,7 +48,7 @@ def compare(
     eps: Any = None,
     store: str | os.PathLike[str] | None = None,
     workers: int = 1,
-    progress: bool | str = False,
+    progress: bool | Progress = False,
 ) -> Any:
     """Measure risk and loss of several techniques and choose one.
 
@@ -61,7 +61,8 @@ def compare(
     ``store`` is a folder that keeps finished releases: an interrupted comparison continues from there, and one with
     other techniques, more replicates or other limits computes only what is new. ``workers`` is the number of processes;
     with more than one, a script must call this under ``if __name__ == "__main__":``. ``progress`` shows a bar on a
-    terminal (True), lines ("plain") or nothing (False).
+    terminal (True), lines ("plain") or nothing (False); a function is called with the numbers of finished and of all
+    releases.
 
     Methods that protect a table of cells (`equivoc.tabulate`), such as `equivoc.CellSuppression`, are compared for that
     table and give a `TableComparison`: figures over the cells that are unsafe by a rule of any of the methods.
@@ -114,7 +115,11 @@ class Request:
     utility: str
 
     def run(
-        self, store: str | os.PathLike[str] | None = None, *, workers: int = 1, progress: bool | str = False
+        self,
+        store: str | os.PathLike[str] | None = None,
+        *,
+        workers: int = 1,
+        progress: bool | Progress = False,
     ) -> Comparison:
         """Compute the releases that are not in the ``store`` yet; the arguments are those of `compare`."""
         kind = checked_kind(progress)

@@ -103,6 +103,8 @@ def protect(
     ``prior``, ``intruder`` and ``eps`` as in `assess`; a requirement is judged by the riskier of both.
     """
     check_people("people", people)
+    if people.drawn_from is not None:
+        raise InputError("people is a sample; protect needs all records: read them without sample.")
     if not isinstance(technique, Technique):
         raise InputError(f"technique is {technique!r}; give a technique, such as Sampling(0.1).")
     check_makes_a_file(technique)

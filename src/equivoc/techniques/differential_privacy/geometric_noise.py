@@ -39,6 +39,7 @@ class GeometricNoise(Technique):
     """
 
     name: ClassVar[str] = "geometric-noise"
+    needs: ClassVar = "order"
     private_noise: ClassVar[bool] = True
     settings: ClassVar = (
         Setting(

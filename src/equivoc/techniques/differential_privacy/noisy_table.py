@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
@@ -68,6 +67,7 @@ class NoisyTable(Technique):
             ratio=True,
         ),
     )
+    choices: ClassVar = {"levels": ("data", "public")}
     epsilon: float
     """The privacy budget, above 0. Less is safer."""
     levels: str = "data"
@@ -76,7 +76,7 @@ class NoisyTable(Technique):
 
     def __post_init__(self) -> None:
         check_epsilon("noisy-table", self.epsilon)
-        check_choice("noisy-table: levels", self.levels, ("data", "public"))
+        self.check_choices()
 
     @property
     def whole_records(self) -> bool:

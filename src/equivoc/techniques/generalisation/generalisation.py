@@ -78,7 +78,9 @@ class Generalisation(Technique):
     k: int | None = None
     """How many records must agree in all released keys. More is safer."""
     hierarchies: Any = None
+    """How each key can be generalised: files, folders or widths of intervals, by key; None: merged ranges of values."""
     levels: Any = None
+    """The level of each key in its hierarchy, instead of k: ``age:1+zip:2``. Higher is safer."""
     suppress: float = 0.0
     """The share of the records that may be starred, from 0 to below 1."""
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice, is_whole
+from equivoc.arguments import is_whole
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.channel.channel import Computed
@@ -34,8 +34,6 @@ from equivoc.techniques.technique import (
     knows_shares,
 )
 
-_METHODS = ("optimal", "mdav", "fast")
-_INTRUDERS = ("sum", "order")
 _NO_OVERLAP = " She knows that no two groups overlap."
 
 
@@ -74,6 +72,7 @@ class Microaggregation(Technique):
     """
 
     name: ClassVar[str] = "microaggregation"
+    needs: ClassVar = "numbers"
     settings: ClassVar = (
         Setting(
             "size",
@@ -86,10 +85,13 @@ class Microaggregation(Technique):
             unit="records",
         ),
     )
+    choices: ClassVar = {"method": ("optimal", "mdav", "fast"), "intruder": ("sum", "order")}
     size: int
     """The fewest records in a group: 1 (which changes nothing) or more. More is safer."""
     on: str | tuple[str, ...] = "confidential"
+    """"confidential", "keys", "all", or columns by name."""
     method: str | None = None
+    """How records are grouped; None: "optimal" for one column, else "mdav"."""
     intruder: str | None = None
     """The intruder, "sum" or "order"; None: the assessment decides."""
 
@@ -98,10 +100,7 @@ class Microaggregation(Technique):
             raise InputError(
                 f"microaggregation: size is {self.size}; a group has a whole number of records, at least 1."
             )
-        if self.method is not None:
-            check_choice("microaggregation: method", self.method, _METHODS)
-        if self.intruder is not None:
-            check_choice("microaggregation: intruder", self.intruder, _INTRUDERS)
+        self.check_choices()
         object.__setattr__(self, "on", checked_columns("microaggregation", self.on))
         if self.intruder == "order" and self.method in ("mdav", "fast"):
             raise InputError(

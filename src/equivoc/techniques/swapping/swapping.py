@@ -71,6 +71,7 @@ class Swapping(Technique):
     rate: float
     """The share of the records that take part, above 0 and at most 1. More is safer."""
     on: str | tuple[str, ...] = "confidential"
+    """"confidential", "keys", "all", or columns by name."""
     window: float | None = None
     """How far a value may move, in percent of the ranks: above 0, at most 100; None: anywhere. More is safer."""
 

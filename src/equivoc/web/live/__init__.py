@@ -1,0 +1,1 @@
+"""The warm process that holds the people and answers while a person tries settings."""

@@ -1,0 +1,1 @@
+"""Facts for the views of the page."""

@@ -1,0 +1,1 @@
+"""The private folder of the page: the state, uploads, hierarchies, jobs."""

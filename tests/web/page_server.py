@@ -1,0 +1,143 @@
+"""The command ``equivoc serve`` in a process of its own, and a client that has its token."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROLES: dict[str, Any] = {
+    "confidential": "pay",
+    "kind": {"kind": "number", "round_to": 10, "unit": "K"},
+    "keys": ["age", "sex"],
+}
+
+
+def people_csv(rows: int = 60) -> str:
+    """People with two keys and a pay; the same every time."""
+    lines = ["age,sex,pay,note"]
+    for number in range(rows):
+        lines.append(
+            f"{30 + number % 4},{'FM'[number * 7 % 3 % 2]},{10 * (1 + number * number % 7)},n{number}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+@dataclass
+class PageServer:
+    """The server, running."""
+
+    process: subprocess.Popen[str]
+    address: str
+    """With the token, as it was printed."""
+    folder: Path
+
+    @staticmethod
+    def start(folder: Path, *words: str, cwd: Path | None = None) -> PageServer:
+        """On a free port, without a browser, with its files in ``folder``."""
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-W",
+                "error",
+                "-m",
+                "equivoc",
+                "serve",
+                "--no-browser",
+                "--folder",
+                str(folder),
+                *words,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=cwd,
+            env={**os.environ, "NUMBA_NUM_THREADS": "1"},
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "http://" in line:
+                return PageServer(process, "http://" + line.split("http://")[1].strip(), folder)
+        raise RuntimeError(process.communicate()[1])
+
+    @property
+    def url(self) -> str:
+        return self.address.split("/?token=")[0]
+
+    @property
+    def token(self) -> str:
+        return self.address.split("/?token=")[1]
+
+    def client(self, **headers: str) -> httpx.Client:
+        """A client with the token and the header of the page."""
+        own = {"Authorization": f"Bearer {self.token}", "X-Equivoc": "1", **headers}
+        return httpx.Client(base_url=self.url, headers=own, timeout=120, trust_env=False)
+
+    def kill(self) -> None:
+        """SIGKILL: nothing can be put in order."""
+        self.process.kill()
+        self.process.communicate()
+
+    def stop(self) -> tuple[int, str]:
+        """SIGTERM; the exit code, and what was written on standard error."""
+        self.process.terminate()
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+
+def opened(
+    http: httpx.Client, content: str | None = None, roles: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Upload people and give them their roles; the state."""
+    sent = http.post("/api/upload", params={"name": "people.csv"}, content=(content or people_csv()).encode())
+    assert sent.status_code == 200, sent.text
+    given = http.put("/api/roles", json=roles or ROLES)
+    assert given.status_code == 200, given.text
+    state: dict[str, Any] = given.json()
+    return state
+
+
+def job_of(http: httpx.Client, name: str) -> dict[str, Any]:
+    """A job in the state."""
+    found: dict[str, Any] = next(job for job in http.get("/api/state").json()["jobs"] if job["id"] == name)
+    return found
+
+
+def wait_for(found: Callable[[], Any], seconds: float = 120) -> Any:
+    """The first answer that is not false."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        answer = found()
+        if answer:
+            return answer
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in time")
+
+
+def finished(http: httpx.Client, name: str) -> dict[str, Any]:
+    """The job when it no longer waits or runs."""
+
+    def ended() -> dict[str, Any] | None:
+        job = job_of(http, name)
+        return None if job["status"] in ("waiting", "running") else job
+
+    job: dict[str, Any] = wait_for(ended)
+    return job
+
+
+def result_of(http: httpx.Client, **request: Any) -> dict[str, Any]:
+    """The result of a new job, which must succeed."""
+    started = http.post("/api/jobs", json=request)
+    assert started.status_code == 202, started.text
+    name = started.json()["id"]
+    job = finished(http, name)
+    assert job["status"] == "done", job
+    result: dict[str, Any] = http.get(job["result"]).json()
+    return result

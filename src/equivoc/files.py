@@ -29,8 +29,8 @@ def check_outputs(
     None or do not exist are ignored. ``folder`` is created before anything is written; all other folders must exist.
     Call this before any work, and again before writing.
     """
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file; give a folder.")
+    if folder is not None:
+        _check_folder(folder)
     by_path: dict[str, Path] = {}
     by_file: dict[tuple[int, int], Path] = {}
     for read in inputs:
@@ -79,6 +79,18 @@ def check_replaceable(path: Path) -> None:
         raise InputError(f"{path} cannot be written: it is a folder.")
     if not stat.S_ISREG(mode):
         raise InputError(f"{path} cannot be written: it is a device, a pipe or a socket, not a regular file.")
+
+
+def _check_folder(folder: Path) -> None:
+    """InputError unless ``folder`` is a folder, or nothing yet."""
+    try:
+        mode = folder.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise InputError(f"the folder {folder} cannot be created: {problem.strerror}.") from None
+    if not stat.S_ISDIR(mode):
+        raise InputError(f"{folder} is a file; give a folder.")
 
 
 def new_folder(folder: Path, *, private: bool = False) -> None:

@@ -87,7 +87,7 @@ def serve(
     running = server(app)
     orderly = running.handle_exit
 
-    def told(number: int, frame: FrameType | None) -> None:
+    def stop_in_order(number: int, frame: FrameType | None) -> None:
         stopping()
         orderly(number, frame)
 
@@ -95,7 +95,7 @@ def serve(
         stopping()
         running.should_exit = True
 
-    running.handle_exit = told  # type: ignore[method-assign, assignment]
+    running.handle_exit = stop_in_order  # type: ignore[method-assign, assignment]
     # Uvicorn stops in order, then raises the signal again for the former handler, which would end the process at once.
     # A signal that comes before Uvicorn listens for it must stop the service, too.
     former = [signal.signal(number, stop) for number in STOPPING]

@@ -18,6 +18,9 @@ class StartedLate:
         self.should_exit = False
         self.stopped_by_signal = False
 
+    def handle_exit(self, number: int, frame: object) -> None:
+        raise AssertionError("Uvicorn's own handler is not installed yet.")
+
     def run(self, *, sockets: list[socket.socket]) -> None:
         assert len(sockets) == 1
         os.kill(os.getpid(), self.number)

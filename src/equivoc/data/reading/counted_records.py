@@ -88,16 +88,20 @@ class FileRecords:
         left = self.size
         for batch in self.engine.rows(columns, present=self.present):
             found = [coding.codes(batch.column(at)) for at, coding in enumerate(coded)]
-            left -= batch.num_rows
             known = all(
                 np.all((codes >= 0) & (codes < coding.size))
                 for codes, coding in zip(found, coded, strict=True)
             )
-            if left < 0 or not known:
-                break
+            if batch.num_rows > left or not known:
+                raise self._changed
+            left -= batch.num_rows
             yield [table[codes] for table, codes in zip(tables, found, strict=True)]
         if left:
-            raise InputError(f"{self.engine.label} has changed since it was read: read it again")
+            raise self._changed
+
+    @property
+    def _changed(self) -> InputError:
+        return InputError(f"{self.engine.label} has changed since it was read: read it again")
 
     def raw(self, name: str) -> pa.ChunkedArray:
         import pyarrow as pa

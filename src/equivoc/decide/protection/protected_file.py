@@ -138,10 +138,9 @@ def read_table(path: Path, *, escaped: bool) -> pa.Table:
 
     table = open_table(path)
     names = list(table.names)
-    pieces = list(table.batches(names))
-    if not pieces:
+    found = pa.Table.from_batches(list(table.batches(names)))
+    if not found.num_rows:
         raise InputError(f"{path} has no records, only column names")
-    found = pa.Table.from_batches(pieces)
     if not escaped:
         return found
     columns = []

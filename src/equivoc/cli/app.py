@@ -9,6 +9,7 @@ from equivoc.cli.audit import audit
 from equivoc.cli.choose import choose
 from equivoc.cli.compare import compare
 from equivoc.cli.curve import curve
+from equivoc.cli.doctor import doctor
 from equivoc.cli.gateway import gateway
 from equivoc.cli.measures import measures
 from equivoc.cli.protect import protect
@@ -60,3 +61,4 @@ app.command()(audit)
 app.command()(table)
 app.command()(serve)
 app.add_typer(gateway, name="gateway")
+app.command()(doctor)

@@ -1,4 +1,5 @@
-"""Which examples hypothesis generates: the same ones everywhere (`make test`), or new ones and more (`make fuzz`).
+"""A browser for the tests that need one, and which examples hypothesis generates: the same ones everywhere
+(`make test`), or new ones and more (`make fuzz`).
 
 Neither has a deadline, because kernels may be compiled on first use.
 """
@@ -7,9 +8,13 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.browser import chromium
 
 
 @atexit.register
@@ -49,3 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         test._hypothesis_internal_use_settings = settings(
             asked, max_examples=TIMES_AS_MANY * asked.max_examples
         )
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium for the tests of one file; Playwright's event loop must not run while others use theirs."""
+    with chromium() as opened:
+        yield opened

@@ -12,14 +12,15 @@ import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 import equivoc as eq
+from tests.browser import Visit, in_a_browser
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
     not (importlib.util.find_spec("mkdocs") and importlib.util.find_spec("mkdocstrings")),
     reason="mkdocs-material or mkdocstrings-python is not installed (make setup)",
@@ -161,24 +162,13 @@ def test_examples_in_docstrings_are_code(site: Path) -> None:
     assert text.count("highlight") > 10
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no browser: chromium is not installed (apt install chromium)")
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
-def test_search_works_from_the_disk_without_network(site: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
-    asked: list[str] = []
-    complaints: list[str] = []
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-        )
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto((site / "glossary.html").as_uri())
-        page.click("input[name=query]")
-        page.keyboard.type("swapping")
-        page.wait_for_selector(".md-search-result__item")
-        browser.close()
-    assert any("search_index" in address for address in asked)
-    assert not [address for address in asked if address.startswith(("http:", "https:", "//"))]
-    assert not complaints
+@in_a_browser
+def test_search_works_from_the_disk_without_network(site: Path, browser: Any) -> None:
+    visit = Visit(browser, (site / "glossary.html").as_uri())
+    visit.page.click("input[name=query]")
+    visit.page.keyboard.type("swapping")
+    visit.page.wait_for_selector(".md-search-result__item")
+    visit.close()
+    assert any("search_index" in address for address in visit.asked)
+    assert not [address for address in visit.asked if address.startswith(("http:", "https:", "//"))]
+    assert not visit.said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
+from tests.browser import Visit, in_a_browser
 from tests.report.conftest import FORMULA, HOSTILE
 from tests.report.markup import Markup
 
@@ -186,27 +186,10 @@ def test_a_notebook_shows_the_counts(found: eq.Audit) -> None:
     np.testing.assert_array_equal(found.certain[found.atom], found.frame["h0"] < 1e-9)
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no browser: chromium is not installed (apt install chromium)")
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
-def test_in_a_browser(hostile: tuple[eq.Audit, Path]) -> None:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-        )
-        opened = browser.new_page()
-        said: list[str] = []
-        asked: list[str] = []
-        opened.on("console", lambda message: said.append(message.text))
-        opened.on("pageerror", lambda problem: said.append(str(problem)))
-        opened.on("dialog", lambda dialog: (said.append("dialog"), dialog.dismiss()))
-        opened.on("request", lambda request: asked.append(request.url))
-        opened.goto(hostile[1].as_uri())
-        opened.wait_for_function("document.documentElement.dataset.drawn", timeout=300_000)
-        assert said == []
-        assert asked == [hostile[1].as_uri()]
-        assert opened.locator("svg, canvas").count() >= 2
-        browser.close()
+@in_a_browser
+def test_in_a_browser(browser: Any, hostile: tuple[eq.Audit, Path]) -> None:
+    visit = Visit(browser, hostile[1].as_uri()).drawn()
+    assert visit.said == []
+    assert visit.asked == [hostile[1].as_uri()]
+    assert visit.page.locator("svg, canvas").count() >= 2
+    visit.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 import equivoc as eq
 from equivoc.charts.label_places import LETTER, LINE, label_places
 from equivoc.charts.risk_utility import MapPoint, risk_utility_chart
+from tests.browser import Visit, in_a_browser
 from tests.report.conftest import HOSTILE
 from tests.report.markup import Markup
 
@@ -220,31 +220,16 @@ def test_labels_do_not_cover_each_other() -> None:
                 assert across or abs(places[i][1] - places[j][1]) >= LINE
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no browser: chromium is not installed (apt install chromium)")
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+@in_a_browser
 @pytest.mark.parametrize("which", ["usual", "hostile"])
-def test_in_a_browser(which: str, page: str, hostile: tuple[eq.Comparison, str], tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
+def test_in_a_browser(
+    which: str, browser: Any, page: str, hostile: tuple[eq.Comparison, str], tmp_path: Path
+) -> None:
     path = tmp_path / "page.html"
     path.write_text(page if which == "usual" else hostile[1], encoding="utf-8")
-    said: list[str] = []
-    asked: list[str] = []
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-        )
-        opened = browser.new_page(viewport={"width": 1100, "height": 900})
-        opened.on("console", lambda message: said.append(message.text))
-        opened.on("pageerror", lambda problem: said.append(str(problem)))
-        opened.on("dialog", lambda dialog: (said.append("dialog"), dialog.dismiss()))
-        opened.on("request", lambda request: asked.append(request.url))
-        opened.goto(path.as_uri())
-        opened.wait_for_function("document.documentElement.dataset.drawn", timeout=300_000)
-        assert opened.locator("#chart-map svg.marks").count() == 1
-        assert opened.locator("#chart-map svg .mark-symbol path").count() >= 3
-        browser.close()
-    assert said == []
-    assert asked == [path.as_uri()]
+    visit = Visit(browser, path.as_uri()).drawn()
+    assert visit.page.locator("#chart-map svg.marks").count() == 1
+    assert visit.page.locator("#chart-map svg .mark-symbol path").count() >= 3
+    visit.close()
+    assert visit.said == []
+    assert visit.asked == [path.as_uri()]

@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import equivoc as eq
+from tests.browser import Visit, in_a_browser
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="no browser: chromium is not installed (apt install chromium)"
-    ),
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
-]
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield opened
-        opened.close()
-
-
-class Visit:
-    """A page that was opened, its messages and its requests."""
-
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page = browser.new_page(viewport={"width": 1100, "height": 900}, **options)
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda problem: self.said.append(str(problem)))
-        self.page.on("dialog", lambda dialog: (self.said.append("dialog"), dialog.dismiss()))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(path.as_uri())
-
-    def wait(self) -> None:
-        self.page.wait_for_function("document.documentElement.dataset.drawn", timeout=300_000)
+pytestmark = in_a_browser
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +22,7 @@ def report(result: eq.Assessment, tmp_path_factory: pytest.TempPathFactory) -> P
 def test_charts_are_drawn_and_nothing_is_asked_for(
     scheme: str, browser: Any, report: Path, tmp_path: Path
 ) -> None:
-    visit = Visit(browser, report, color_scheme=scheme)
-    visit.wait()
+    visit = Visit(browser, report.as_uri(), color_scheme=scheme).drawn()
     assert visit.page.locator(".chart svg.marks").count() == 4
     for name in ("curve", "knowledge", "people", "contributions"):
         drawn = visit.page.locator(f"#chart-{name} svg .role-mark path")
@@ -73,41 +38,39 @@ def test_charts_are_drawn_and_nothing_is_asked_for(
     picture = tmp_path / f"{scheme}.png"
     visit.page.screenshot(path=str(picture), full_page=True)
     assert picture.stat().st_size > 50_000
-    visit.page.close()
+    visit.close()
 
 
 def test_hostile_names_and_values_do_not_run(browser: Any, hostile: eq.Assessment, tmp_path: Path) -> None:
     path = hostile.report(tmp_path / "hostile.html", record_values=True)
-    visit = Visit(browser, path)
-    visit.wait()
+    visit = Visit(browser, path.as_uri()).drawn()
     visit.page.hover("#chart-contributions svg .role-mark path")  # the tooltip holds a hostile name
-    visit.page.wait_for_selector("#vg-tooltip-element.visible", timeout=300_000)
+    visit.page.wait_for_selector("#vg-tooltip-element.visible")
     assert visit.page.locator("img").count() == 0
     assert visit.said == []
     assert visit.asked == [path.as_uri()]
-    visit.page.close()
+    visit.close()
 
 
 def test_without_scripts_there_are_still_pictures(browser: Any, report: Path) -> None:
-    visit = Visit(browser, report, java_script_enabled=False)
+    visit = Visit(browser, report.as_uri(), java_script_enabled=False)
     pictures = visit.page.locator("noscript img")
     assert pictures.count() == 4
     assert visit.page.locator("noscript img").first.bounding_box()["height"] > 100
-    visit.page.close()
+    visit.close()
 
 
 def test_it_fits_a_sheet_of_paper_and_a_telephone(browser: Any, report: Path, tmp_path: Path) -> None:
-    visit = Visit(browser, report, color_scheme="dark")
-    visit.wait()
+    visit = Visit(browser, report.as_uri(), color_scheme="dark").drawn()
     visit.page.emulate_media(media="print")
     background = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert _brightness(background) > 250
     visit.page.set_viewport_size({"width": 680, "height": 960})  # A4 between its margins
-    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 680
+    assert visit.width() <= 680
     visit.page.emulate_media(media="screen")
     visit.page.set_viewport_size({"width": 390, "height": 800})
-    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
-    visit.page.close()
+    assert visit.width() <= 390
+    visit.close()
 
 
 def _brightness(colour: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
+from tests.browser import Visit, in_a_browser
 from tests.report.conftest import FORMULA, HOSTILE
 from tests.report.markup import Markup
 
@@ -203,39 +203,24 @@ def test_in_a_notebook(suppressed: Any) -> None:
     assert "unsafe" in shown
 
 
-def test_in_a_browser(suppressed: Any, tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no browser: chromium is not installed (apt install chromium)")
+@in_a_browser
+def test_in_a_browser(browser: Any, suppressed: Any, tmp_path: Path) -> None:
     made = table_of((HOSTILE, FORMULA, LONG), ("<b>a</b>", "it's \\u{41}\u2028"))
     hostile = eq.assess(made, eq.CellSuppression(rule=eq.Dominance(n=1, k=90)).release(made))
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
-        for result in (suppressed, hostile):
-            path = result.report(tmp_path / "table.html")
-            said: list[str] = []
-            asked: list[str] = []
-            page = browser.new_page(viewport={"width": 1100, "height": 900})
-            page.on("console", lambda message, said=said: said.append(message.text))
-            page.on("pageerror", lambda problem, said=said: said.append(str(problem)))
-            page.on("dialog", lambda dialog, said=said: (said.append("dialog"), dialog.dismiss()))
-            page.on("request", lambda request, asked=asked: asked.append(request.url))
-            page.goto(path.as_uri())
-            page.wait_for_function("document.documentElement.dataset.drawn", timeout=300_000)
-            assert page.locator("#chart-intervals svg .role-mark path").count() >= 4
-            for width in (1100, 680, 390):
-                page.set_viewport_size({"width": width, "height": 900})
-                assert page.evaluate("document.documentElement.scrollWidth") <= width
-            page.locator("a.withheld-cell").first.focus()
-            page.keyboard.press("Enter")  # leads to the cell's interval, without a mouse
-            assert page.evaluate("document.querySelector('tr:target td.number') !== null")
-            page.emulate_media(media="print")
-            page.set_viewport_size({"width": 680, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= 680
-            assert said == []
-            assert {address.partition("#")[0] for address in asked} == {path.as_uri()}
-            page.close()
-        browser.close()
+    for result in (suppressed, hostile):
+        path = result.report(tmp_path / "table.html")
+        visit = Visit(browser, path.as_uri()).drawn()
+        page = visit.page
+        assert page.locator("#chart-intervals svg .role-mark path").count() >= 4
+        for width in (1100, 680, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert visit.width() <= width
+        page.locator("a.withheld-cell").first.focus()
+        page.keyboard.press("Enter")  # leads to the cell's interval, without a mouse
+        assert page.evaluate("document.querySelector('tr:target td.number') !== null")
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 680, "height": 900})
+        assert visit.width() <= 680
+        assert visit.said == []
+        assert {address.partition("#")[0] for address in visit.asked} == {path.as_uri()}
+        visit.close()

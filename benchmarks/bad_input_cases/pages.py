@@ -38,4 +38,8 @@ PEOPLE: dict[str, Content | None] = {
     "folder": folder,
     "fifo": fifo,
     "link-to-itself": link_to("other.csv"),
+    "empty": b"",
+    "no-rows": b"age,pay\n",
+    "uneven": b"age,pay\n1\n",
+    "no-table": b"\x00\x01\x02",
 }

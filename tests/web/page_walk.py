@@ -1,4 +1,4 @@
-"""What a person does on the page with a mouse, step by step; used by tests and to make the pictures of the documentation."""
+"""What a person does on the page with a mouse, step by step: for tests, and for the pictures of the documentation."""
 
 from __future__ import annotations
 

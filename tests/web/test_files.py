@@ -64,6 +64,20 @@ def test_what_is_no_table_is_refused_in_a_sentence(
     assert list((page_server.folder / "data").iterdir()) == []
 
 
+def test_the_file_before_stays_open_if_the_next_cannot_be_read(
+    page_server: PageServer, http: httpx.Client
+) -> None:
+    upload(http, people_csv().encode())
+    assert http.put("/api/roles", json=ROLES).status_code == 200
+    before = http.get("/api/state").json()
+    assert upload(http, b"a,b\n1\n", name="broken.csv").status_code == 400
+    after = http.get("/api/state").json()
+    assert {**after, "revision": 0} == {**before, "revision": 0}
+    assert len(list((page_server.folder / "data").iterdir())) == 1
+    assert upload(http, people_csv(30).encode(), name="next.csv").json()["file"]["rows"] == 30
+    assert len(list((page_server.folder / "data").iterdir())) == 1
+
+
 def test_types_of_columns(tmp_path: Path) -> None:
     lines = ["zip,day,flag,mixed,half,empty"]
     lines += [

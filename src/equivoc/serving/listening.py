@@ -73,17 +73,8 @@ def server(app: FastAPI) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def serve(
-    app: FastAPI,
-    listening: socket.socket,
-    *,
-    ready: Callable[[], None] = lambda: None,
-    stopping: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are completed.
-
-    ``ready`` is called when a signal already stops the service in order; ``stopping`` when a stop begins.
-    """
+def serve(app: FastAPI, listening: socket.socket, *, stopping: Callable[[], None] = lambda: None) -> None:
+    """Serve until SIGINT or SIGTERM; requests under way are completed. ``stopping`` is called when a stop begins."""
     running = server(app)
     orderly = running.handle_exit
 
@@ -100,7 +91,6 @@ def serve(
     # A signal that comes before Uvicorn listens for it must stop the service, too.
     former = [signal.signal(number, stop) for number in STOPPING]
     try:
-        ready()
         running.run(sockets=[listening])
     finally:
         for number, handler in zip(STOPPING, former, strict=True):

@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from equivoc.errors import InputError
 from equivoc.serving.guard import LOOPBACK, Guard
 from equivoc.serving.requests import RequestError, error_response, safely
 from equivoc.web.guard import Doorkeeper
@@ -34,15 +35,26 @@ def web_app(
     most_upload: int,
     given: Path | None = None,
     allowed_hosts: Iterable[str] = (),
+    ready: Callable[[], None] = lambda: None,
+    refuse: Callable[[str], None] = lambda sentence: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> FastAPI:
-    """The application. ``given`` is the file to open at the start; ``stopping`` says that the server is to end."""
+    """The application.
+
+    ``given`` is the file to open at the start: ``ready`` is called when it is open, ``refuse`` with a sentence if it
+    cannot be. ``stopping`` says that the server is to end.
+    """
     hosts = [*LOOPBACK, *allowed_hosts]
     doorkeeper = Doorkeeper(token, hosts=hosts)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await session.begin(given)
+        try:
+            await session.begin(given)
+        except (InputError, AnswerError) as problem:
+            refuse(str(problem))
+        else:
+            ready()
         try:
             yield
         finally:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
+from equivoc.errors import InputError
 from equivoc.files import check_readable
 from equivoc.serving import listening
 from equivoc.web.app import web_app
@@ -29,7 +31,7 @@ def serve_page(
     browser: bool = True,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. ``announce`` gets the address with its token."""
+    """Serve until SIGINT or SIGTERM. ``announce`` gets the address with its token, once the file is open."""
     if people is not None:
         check_readable(people)
     socket = listening.bind(host, port)
@@ -40,11 +42,16 @@ def serve_page(
             address = f"http://{shown}:{socket.getsockname()[1]}/?token={token}"
             stop = threading.Event()
             session = Session(home, keep=keep)
+            refused: list[str] = []
 
             def ready() -> None:
                 announce(address)
                 if browser:
                     threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
+
+            def refuse(sentence: str) -> None:
+                refused.append(sentence)
+                signal.raise_signal(signal.SIGTERM)  # the orderly stop
 
             app = web_app(
                 session,
@@ -52,12 +59,16 @@ def serve_page(
                 most_upload=most_upload,
                 given=people,
                 allowed_hosts=[host],
+                ready=ready,
+                refuse=refuse,
                 stopping=stop.is_set,
             )
             try:
-                listening.serve(app, socket, ready=ready, stopping=stop.set)
+                listening.serve(app, socket, stopping=stop.set)
             finally:
                 session.end()
+            if refused:
+                raise InputError(refused[0])
     finally:
         socket.close()
 

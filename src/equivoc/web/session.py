@@ -62,7 +62,6 @@ class Session:
         """Go on where the last server ended; a file given at the start replaces another one."""
         file = self.state.content["file"]
         if given is not None and (file is None or file["_path"] != str(given.resolve())):
-            self.close_file()
             await self.open_file(given.resolve(), name=given.name, given=True)
         elif file is not None and not Path(file["_path"]).is_file():
             self.close_file()
@@ -92,9 +91,10 @@ class Session:
     # The file and its roles
 
     async def open_file(self, path: Path, *, name: str, given: bool) -> None:
-        """Look at a file and guess the roles of its columns."""
+        """Look at a file and guess the roles of its columns. It replaces the one before, unless it cannot be read."""
         check_readable(path)
         found = await self.live.ask("preview", {"path": str(path), "name": name}, patience=READING)
+        self.close_file(but=path)
         self.state.set(
             file={
                 "name": name,
@@ -111,12 +111,15 @@ class Session:
             view=dict(VIEW),
         )
 
-    def close_file(self) -> None:
-        """Forget the file, the people and all that was computed from them. A file given by its path is not touched."""
+    def close_file(self, *, but: Path | None = None) -> None:
+        """Forget the file, the people and all that was computed from them; an upload ``but`` stays.
+
+        A file given by its path is not touched.
+        """
         self._supersede()
         self.jobs.clear()
         for file in (*(self.folder / "data").iterdir(), *(self.folder / "hierarchies").iterdir()):
-            if not file.name.startswith("."):  # an upload that is just arriving
+            if file != but and not file.name.startswith("."):  # with a dot: an upload that is just arriving
                 file.unlink(missing_ok=True)
         self._answers.clear()
         self.live.forget()

@@ -24,13 +24,15 @@ SPARE = 256 << 20
 async def receive_file(request: Request, session: Session, *, name: str, most: int) -> None:
     """Store an upload in the private folder and open it; it replaces the file before.
 
-    Its format is that of its first bytes. What does not arrive whole, or cannot be read, is removed.
+    Its format is that of its first bytes. What does not arrive whole, or cannot be read, is removed, and the file
+    before stays open.
     """
     told = request.headers.get("content-length", "")
     expected = int(told) if told.isdigit() else None
     if expected is not None:
         _check_size(expected, session.folder, most)
-    half = session.folder / "data" / f".equivoc-{secrets.token_hex(8)}"
+    data, name_here = session.folder / "data", secrets.token_hex(8)
+    half = data / f".equivoc-{name_here}"
     try:
         with half.open("xb") as file:
             half.chmod(0o600)
@@ -38,9 +40,8 @@ async def receive_file(request: Request, session: Session, *, name: str, most: i
         if expected is not None and received != expected:
             raise RequestError(400, "the upload ended too early; try again.")
         async with session.opening:
-            session.close_file()
             parquet = await run_in_threadpool(_is_parquet, half)
-            path = session.folder / "data" / ("people.parquet" if parquet else "people.csv")
+            path = data / f"{name_here}{'.parquet' if parquet else '.csv'}"
             half.replace(path)
             try:
                 await session.open_file(path, name=name, given=False)

@@ -71,7 +71,8 @@ class _People:
     def command(self, name: str, keys: Sequence[str] | None = None, *, kinds: bool = True) -> list[str]:
         roles, kind = self.roles, self.kind
         own = roles["confidential"]
-        words = ["equivoc", name, self.name, "--confidential", _listed([own])]
+        file = f"./{self.name}" if self.name.startswith("-") else self.name  # it would be taken for an option
+        words = ["equivoc", name, file, "--confidential", _listed([own])]
         if keys or roles["keys"]:
             words += ["--keys", _listed(keys or roles["keys"])]
         if kind["kind"] == "number" and kind["round_to"] is not None:

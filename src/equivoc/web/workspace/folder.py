@@ -32,6 +32,7 @@ def private_folder(folder: Path, *, keep: bool) -> Iterator[Path]:
 
     It can be read by its owner only. After a crash nothing is removed, so that the next server goes on.
     """
+    new = not folder.exists()
     if (
         folder.exists()
         and not (folder / MARK).exists()
@@ -50,7 +51,12 @@ def private_folder(folder: Path, *, keep: bool) -> Iterator[Path]:
             *folder.glob("*/.equivoc-*"),
         ):  # written when the server was killed
             half.unlink(missing_ok=True)
-        yield folder
+        try:
+            yield folder
+        except InputError:  # the file given at the start cannot be read
+            if new:
+                _empty(folder)
+            raise
         if not keep:
             _empty(folder)
     except OSError as problem:

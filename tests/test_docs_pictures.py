@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from docs.making.page_screenshots import SHOWN
 from docs.making.pictures import CHARTS, COMPARED, IMAGES, KNOWN, RECORD, REQUIRED, fingerprint, main
 
 DOCS = IMAGES.parent
+SCREENSHOTS = {f"page_{view}" for view in SHOWN}
+"""Pictures of the page, made by ``docs/making/page_screenshots.py``; they differ from browser to browser."""
 
 
-def test_every_picture_is_made_by_the_module_and_shown_on_a_page() -> None:
+def test_every_picture_is_made_by_a_module_and_shown_on_a_page() -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
-    assert {picture.stem for picture in IMAGES.glob("*.png")} == set(CHARTS)
+    assert {picture.stem for picture in IMAGES.glob("*.png")} == {*CHARTS, *SCREENSHOTS}
     assert set(json.loads(RECORD.read_text(encoding="utf-8"))) == set(CHARTS)
-    for name in CHARTS:
+    for name in (*CHARTS, *SCREENSHOTS):
         assert f"](images/{name}.png)" in pages, f"no page shows {name}"
         head = (IMAGES / f"{name}.png").read_bytes()[:24]
         width, height = struct.unpack(">II", head[16:])

@@ -3,6 +3,7 @@
     python docs/making/page_screenshots.py FOLDER            # all
     python docs/making/page_screenshots.py FOLDER compare    # one view
     python docs/making/page_screenshots.py FOLDER --dark     # all widths in the dark as well
+    python docs/making/page_screenshots.py docs/images --for-docs   # those that the documentation shows
 
 It starts ``equivoc serve`` itself and works on the page as a person does: a file, its roles, a technique, two rules, a
 comparison, an audit of queries, a table, the protected file and the report. Needs chromium and playwright.
@@ -25,6 +26,9 @@ from tests.web.page_server import PageServer
 
 WIDTHS = (360, 800, 1280)
 KEYS = ("age", "sex", "education")
+HEIGHT = 860
+SHOWN = {"data": "header", "explore": "header", "techniques": ".view", "compare": "#choice"}
+"""The views that the documentation shows, and where each picture begins."""
 TECHNIQUE = "swapping:rate=0.6"
 COMPARED = (
     "sampling:fraction=0.1",
@@ -45,6 +49,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("view", nargs="?", choices=walk.VIEWS)
+    parser.add_argument("--for-docs", action="store_true", help="only the pictures of docs/page.md")
     parser.add_argument("--dark", action="store_true", help="every width in the dark, not only the widest")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -54,7 +59,7 @@ def main() -> None:
             visit = Visit(browser, server.address, viewport={"width": 1280, "height": 900})
             page = visit.page
             page.wait_for_function("() => document.documentElement.dataset.ready")
-            if given.view in (None, "data"):
+            if given.view in (None, "data") and not given.for_docs:
                 take(page, given.folder, "empty", dark=given.dark)
             walk.upload(page, shipped_path("cps_hourly_workers"))
             walk.choose_roles(page, confidential="wage_per_hour", keys=KEYS, round_to=100, unit="cents")
@@ -64,7 +69,10 @@ def main() -> None:
                     walk.show(page, view)
                     if view in ("data", "explore", "techniques", "take-away"):
                         walk.figures_are(page)
-                    take(page, given.folder, view, dark=given.dark)
+                    if not given.for_docs:
+                        take(page, given.folder, view, dark=given.dark)
+                    elif view in SHOWN:
+                        take_for_docs(page, given.folder, view)
             for said in visit.said:
                 print(f"the page said: {said}", file=sys.stderr)
             visit.close()
@@ -87,6 +95,20 @@ def take(page: Any, folder: Path, name: str, *, dark: bool) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
+def take_for_docs(page: Any, folder: Path, view: str) -> None:
+    """The upper part of a view, from the place that SHOWN names."""
+    page.set_viewport_size({"width": 1100, "height": HEIGHT})
+    page.evaluate("() => document.activeElement?.blur()")
+    page.locator(SHOWN[view]).first.evaluate(
+        "place => window.scrollTo(0, place.getBoundingClientRect().top + scrollY - 24)"
+    )
+    page.wait_for_timeout(300)
+    file = folder / f"page_{view}.png"
+    page.screenshot(path=file)
+    print(file)
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def explore(page: Any) -> None:
     walk.choose_technique(page, "swapping", rate=0.6)
     walk.show(page, "explore")
@@ -97,10 +119,12 @@ def explore(page: Any) -> None:
 def techniques(page: Any) -> None:
     walk.choose_technique(page, "swapping", rate=0.6)
     if page.locator(".rule").count() < 2:
-        walk.press(page, "add-rule")
-        limit = walk.named(page, "rule-2-limit")
-        limit.fill("0.45")
+        walk.named(page, "rule-1-figure").select_option("true_hit")
+        limit = walk.named(page, "rule-1-limit")
+        limit.fill("0.65")
         limit.blur()
+        walk.press(page, "add-rule")
+        walk.named(page, "rule-2-limit").wait_for()
     walk.press(page, "add-setting")
 
 

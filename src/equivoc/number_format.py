@@ -68,6 +68,19 @@ def probability(value: float) -> str:
     return f"{value:.2g}"
 
 
+def percent(share: float) -> str:
+    """A share with one decimal, or more if it would otherwise look like nobody (0.0%) or everybody (100.0%).
+
+    >>> percent(0.414), percent(0.0004), percent(0.99996), percent(0.0), percent(1.0)
+    ('41.4%', '0.04%', '99.996%', '0.0%', '100.0%')
+    """
+    for decimals in range(1, 7):
+        text = f"{share:.{decimals}%}"
+        if not 0.0 < share < 1.0 or 0.0 < float(text[:-1]) < 100.0:
+            return text
+    return f"{100 * share:.2g}%"
+
+
 def counted(number: int, thing: str) -> str:
     """A number with its noun, in the plural unless the number is 1.
 

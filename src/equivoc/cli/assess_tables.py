@@ -11,7 +11,7 @@ import numpy as np
 from equivoc.assessment.several import SeveralAssessments
 from equivoc.attributes.words import closeness, measured_in
 from equivoc.cli.terminal import Terminal
-from equivoc.number_format import bits, counted, figure, probability
+from equivoc.number_format import bits, counted, figure, percent, probability
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.several_facts import together_facts, together_value
 from equivoc.report.truth_facts import intruder_line, truth_facts, verdict
@@ -184,7 +184,7 @@ def _riskiest(terminal: Terminal, result: Assessment, unit: str, *, record_value
 def _contributions(terminal: Terminal, contributed: dict[str, float]) -> None:
     total = sum(contributed.values())
     rows = [
-        (key, figure(value), f"{value / total:.1%}" if total else "–")
+        (key, figure(value), f"{percent(value / total)}" if total else "–")
         for key, value in sorted(contributed.items(), key=lambda item: -item[1])
     ]
     terminal.show("Contribution of each key to the risk (more is riskier)", ("key", "bits", "share"), rows)
@@ -204,7 +204,9 @@ def _sentences(terminal: Terminal, result: Assessment, unit: str) -> None:
         _control(terminal, summary["control"], close)
     largest = int(np.max(result.posteriors.sizes))
     alone = float(np.sum(result.posteriors.sizes == 1) / len(result.people))
-    terminal.say(f"{alone:.1%} of the people are alone in their class; the largest class has {largest:,}.")
+    terminal.say(
+        f"{percent(alone)} of the people are alone in their class; the largest class has {largest:,}."
+    )
 
 
 def _control(terminal: Terminal, control: dict[str, Any], close: Mapping[float, str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from equivoc.number_format import percent
+
 
 def listed(names: Sequence[str]) -> str:
     """Names in a row; nothing for none.
@@ -21,4 +23,4 @@ def part(count: int, of: int) -> str:
     >>> part(0, 10), part(2, 8)
     ('none of 10 records', '2 of 8 records (25.0%)')
     """
-    return f"{count:,} of {of:,} records ({count / of:.1%})" if count else f"none of {of:,} records"
+    return f"{count:,} of {of:,} records ({percent(count / of)})" if count else f"none of {of:,} records"

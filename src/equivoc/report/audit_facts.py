@@ -15,7 +15,7 @@ from equivoc.attributes.words import closeness, domain_size, measured_in
 from equivoc.auditing.methods import MEANINGS
 from equivoc.auditing.result import Audit
 from equivoc.models.phrases import listed
-from equivoc.number_format import counted
+from equivoc.number_format import counted, percent
 from equivoc.report import wording
 from equivoc.report.bounds import shown_bounds, tells_no_value
 from equivoc.report.facts import (
@@ -159,7 +159,7 @@ def disclosed_sentence(found: Audit) -> str:
     if not many:
         return f"Nobody's exact {name} follows from the answers."
     sampled = int(np.count_nonzero(certain & ~found.proved[found.atom]))
-    share = f"{many:,} of {counted(people, 'person')} ({many / people:.1%})"
+    share = f"{many:,} of {counted(people, 'person')} ({percent(many / people)})"
     told = f"The exact {name} of {share} follows from the answers."
     return told + (
         f" For {sampled:,} of them this was found by sampling and is not proved." if sampled else ""

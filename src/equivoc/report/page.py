@@ -30,7 +30,7 @@ from equivoc.charts.report import assessment_figures, audit_figures
 from equivoc.decide.comparison.comparison import Comparison
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, one_each, replacing
-from equivoc.number_format import amount, bits, figure, probability
+from equivoc.number_format import amount, bits, figure, percent, probability
 from equivoc.report.audit_facts import audit_facts
 from equivoc.report.comparison_facts import comparison_facts
 from equivoc.report.facts import assessment_facts
@@ -213,7 +213,7 @@ def _environment() -> Environment:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
+    return "–" if share is None else f"{percent(share)}"
 
 
 def _figure(value: Any) -> str:

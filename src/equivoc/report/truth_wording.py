@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equivoc.number_format import bits, counted, figure
+from equivoc.number_format import bits, counted, figure, percent
 
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
 """The word for the share of the prior's surprise that is given away: "little" below a quarter, "most" from a half."""
@@ -43,8 +43,8 @@ bit. She is certain and right about nobody.'
     """
     told = f"On average {words} is disclosed"
     joined = "and" if words == "most" else "but"
-    certain = f"certain and right about {counted(right, 'person')} ({right / records:.1%})"
-    surprised = f"the values of {below:.1%} of the people surprise"
+    certain = f"certain and right about {counted(right, 'person')} ({percent(right / records)})"
+    surprised = f"the values of {percent(below)} of the people surprise"
     if right and below:
         told += f", {joined} the intruder is {certain}; {surprised} her by less than half a bit."
     elif right:
@@ -63,8 +63,8 @@ def half_bit_sentence(share: float, without: float) -> str:
 the release, for 0.0%.'
     """
     return (
-        f"For {share:.1%} of the people the true value surprises her by less than half a bit (she gives it more than "
-        f"71%); without the release, for {without:.1%}."
+        f"For {percent(share)} of the people the true value surprises her by less than half a bit (she gives it more "
+        f"than 71%); without the release, for {percent(without)}."
     )
 
 
@@ -98,7 +98,7 @@ of the people with less than half a bit of surprise.'
     """
     return (
         "The release is right about some groups of people and wrong about others: trusted group by group, it leaves "
-        f"{below:.1%} of the people with less than half a bit of surprise."
+        f"{percent(below)} of the people with less than half a bit of surprise."
     )
 
 

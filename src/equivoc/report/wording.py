@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from equivoc.models.phrases import listed
-from equivoc.number_format import amount, counted, figure, probability
+from equivoc.number_format import amount, counted, figure, percent, probability
 from equivoc.report.bounds import Bounds
 
 CONTROL, MEAN_ENTROPY, HIT_RATE = "Control group", "Mean entropy", "Hit rate V(ε)"
@@ -125,7 +125,7 @@ def beside_sentence(hit: dict[str, Any]) -> str:
     return (
         f"Without the release it would be {probability(hit['prior'])}; with the file published unchanged, "
         f"{probability(hit['unprotected'])}. Compared with the true values, her best guess is that close for "
-        f"{hit['true_hit']:.1%} of the people."
+        f"{percent(hit['true_hit'])} of the people."
     )
 
 

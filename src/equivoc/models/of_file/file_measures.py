@@ -20,7 +20,7 @@ from equivoc.models.of_file.survey_risk import individual_risk
 from equivoc.models.of_population.estimate import checked_fraction
 from equivoc.models.of_population.population_measures import uniqueness_measures
 from equivoc.models.phrases import listed, part
-from equivoc.number_format import figure
+from equivoc.number_format import figure, percent
 
 RECURSIVE_C = 3
 """The c of recursive (c,l)-diversity that is shown."""
@@ -105,15 +105,15 @@ def _values(people: Microdata, classes: Classes) -> list[Measure]:
         Measure(
             "(α,k)-anonymity, α",
             share,
-            f"In the worst class {share:.1%} of the people have the same {unit}, so a guess of it is right that often; "
-            "less is safer.",
+            f"In the worst class {percent(share)} of the people have the same {unit}, so a guess of it is right that "
+            "often; less is safer.",
         ),
         *_by_distance(people, classes),
         Measure(
             "t-closeness, equal",
             equal,
-            f"In the worst class {equal:.1%} of the people would need another {unit} for it to be distributed like "
-            "everyone's; less is safer.",
+            f"In the worst class {percent(equal)} of the people would need another {unit} for it to be distributed "
+            "like everyone's; less is safer.",
         ),
         *likeness_measures(classes),
     ]
@@ -150,7 +150,7 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
             "prosecutor risk, average",
             found.average,
             f"She finds the right record of a random person with probability {figure(found.average)}; "
-            f"for {found.above:.1%} of the records it is above {figure(found.threshold)}; less is safer.",
+            f"for {percent(found.above)} of the records it is above {figure(found.threshold)}; less is safer.",
         ),
     ]
     weights = people.weights
@@ -191,7 +191,7 @@ def outsiders(people: Microdata, classes: Classes, population: Microdata | None)
             "marketer risk",
             market.share,
             f"An intruder who matches the whole file with the population gets {figure(market.expected)} of "
-            f"{len(people):,} records right ({market.share:.1%}); less is safer.",
+            f"{len(people):,} records right ({percent(market.share)}); less is safer.",
         ),
     ]
     if population is not None:

@@ -24,7 +24,7 @@ from equivoc.models.of_release.spruill_share import NORMS, neighbourhood
 from equivoc.models.of_release.truta_risk import identified
 from equivoc.models.of_synthetic.attack_measures import attack_measures
 from equivoc.models.phrases import part
-from equivoc.number_format import figure
+from equivoc.number_format import figure, percent
 
 MOST_LINKED = 200_000
 """With more released records than this, Spruill's share is left out; call `spruill` for it."""
@@ -102,14 +102,14 @@ def _matches(crossed: Crossing, records: int) -> list[Measure]:
         Measure(
             "Truta, maximal",
             shares.maximal,
-            f"If one record of each class is drawn at random, {shares.maximal:.1%} of the released records are "
+            f"If one record of each class is drawn at random, {percent(shares.maximal)} of the released records are "
             f"expected to be {identify}; less is safer.",
         ),
         Measure(
             "Truta, weighted",
             shares.weighted,
-            f"Classes of 2 to 5 count less, larger ones not at all: {shares.weighted:.1%} of the released records, "
-            "between the minimal and the maximal share; less is safer.",
+            f"Classes of 2 to 5 count less, larger ones not at all: {percent(shares.weighted)} of the released "
+            "records, between the minimal and the maximal share; less is safer.",
         ),
     ]
 
@@ -128,7 +128,7 @@ def _linked(table: ReleasedTable, classes: Classes) -> list[Measure]:
             Measure(
                 f"Spruill, {distance} distance",
                 share,
-                f"{share:.1%} of the released records are not closest to their own original record "
+                f"{percent(share)} of the released records are not closest to their own original record "
                 f"({distance} differences of the numeric attributes); more is safer.",
             )
         )

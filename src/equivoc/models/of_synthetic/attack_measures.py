@@ -13,6 +13,7 @@ from equivoc.models.of_synthetic.attack_success import Interval
 from equivoc.models.of_synthetic.attacked_tables import attacked
 from equivoc.models.of_synthetic.closest_record import closest_half
 from equivoc.models.of_synthetic.predicates import KINDS, attack
+from equivoc.number_format import percent
 
 ATTACKS = 300
 """Predicates of a kind, and candidates of each group: intervals of some ±5 %, in half a second for 100,000 records."""
@@ -42,8 +43,9 @@ def attack_measures(table: ReleasedTable, control: Microdata, known: Sequence[st
                     found.success,
                     f"Of {found.attacks:,} {kind} predicates from the release{_attributes(kind, width)} "
                     f"{_percent(found.success, found.interval)} fit exactly one of the people in the data, of random "
-                    f"ones {found.baseline:.1%}; among equally many people {found.compared:.1%} fit one in the data, "
-                    f"{_percent(found.control, found.control_interval)} one of the control group; less is safer.",
+                    f"ones {percent(found.baseline)}; among equally many people {percent(found.compared)} fit one in "
+                    f"the data, {_percent(found.control, found.control_interval)} one of the control group; less is "
+                    "safer.",
                 )
             )
     guess = closest_half(attributes, len(people), len(control), ATTACKS, np.random.default_rng(SEED))
@@ -70,4 +72,4 @@ def _percent(share: float, interval: Interval) -> str:
     '30.0% (19.1 to 43.8)'
     """
     low, high = interval
-    return f"{share:.1%} ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{percent(share)} ({100 * low:.1f} to {100 * high:.1f})"

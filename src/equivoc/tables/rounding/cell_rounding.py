@@ -13,7 +13,7 @@ from equivoc.arguments import check_choice, checked_number
 from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
 from equivoc.errors import InputError
 from equivoc.measure.curve import curve
-from equivoc.number_format import exact
+from equivoc.number_format import exact, percent
 from equivoc.tables.attacker.equations import cell_name, equations
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.interval_posteriors import EVEN_POINTS, Figures, figures_between, figures_on_steps
@@ -232,7 +232,7 @@ def _controlled_notes(found: ControlledRounding, base: float) -> tuple[str, ...]
         )
     if found.gap > 0:
         # Without the distance itself: it would be one more equation for an intruder.
-        notes.append(f"The total distance to the true cells is at most {found.gap:.1%} above the least.")
+        notes.append(f"The total distance to the true cells is at most {percent(found.gap)} above the least.")
     if found.timed_out:
         notes.append("The time limit ended the search.")
     return tuple(notes)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equivoc.arguments import checked_number
 from equivoc.errors import InputError
-from equivoc.number_format import exact
+from equivoc.number_format import exact, percent
 from equivoc.tables.attacker.equations import cell_name
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.release import TableRelease
@@ -121,7 +121,7 @@ def _notes(found: Suppressed, limit: float) -> tuple[str, ...]:
         )
     if not found.proven:
         # The cost itself would be one more equation for an attacker: it is the sum of suppressed values.
-        above = f"at most {found.added / found.bound - 1:.1%} above" if found.bound > 0 else "above"
+        above = f"at most {percent(found.added / found.bound - 1)} above" if found.bound > 0 else "above"
         notes.append(
             f"The cost of suppressed cells besides the unsafe ones is {above} a bound that no protected pattern can "
             "undercut; whether a cheaper pattern exists is not proven."

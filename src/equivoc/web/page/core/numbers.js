@@ -12,8 +12,15 @@ export function figure(value) {
 /** Bits with three decimals. */
 export const bits = (value) => (value === null || value === undefined ? "–" : value.toFixed(3).replace("-", "−"));
 
-/** A share as a percentage with one decimal. */
-export const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)} %`);
+/** A share as a percentage with one decimal; with more if it would look like nobody (0.0 %) or everybody (100.0 %). */
+export function percent(share) {
+  if (share === null || share === undefined) return "–";
+  for (let decimals = 1; decimals < 7; decimals += 1) {
+    const text = (100 * share).toFixed(decimals);
+    if (share <= 0 || share >= 1 || (Number(text) > 0 && Number(text) < 100)) return `${text} %`;
+  }
+  return `${(100 * share).toPrecision(2)} %`;
+}
 
 export const count = (value) => Math.round(value).toLocaleString("en-GB");
 

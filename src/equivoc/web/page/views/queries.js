@@ -2,7 +2,7 @@
 
 import { h, parts } from "../core/elements.js";
 import { result } from "../core/answers.js";
-import { bits, clipped, count, counted, figure, people, percent } from "../core/numbers.js";
+import { bits, clipped, count, counted, figure, listed, people, percent } from "../core/numbers.js";
 import { changed } from "../core/store.js";
 import { button, card, field } from "../parts/controls.js";
 import { busy, files, jobCard, latest, start } from "../parts/jobs.js";
@@ -76,5 +76,5 @@ function riskiest(found) {
 
 function responsible(facts) {
   if (!facts.responsible?.length) return null;
-  return card({ title: "Which statements did it" }, h("ul", { class: "plain-list" }, facts.responsible.slice(0, 20).map((each, at) => h("li", { key: `r${at}` }, `${people(each.people)}: ${each.words}`))));
+  return card({ title: "Which statements did it" }, h("ul", { class: "plain-list" }, facts.responsible.slice(0, 20).map((each, at) => h("li", { key: `r${at}` }, `${people(each.people)}: ${each.statements.length === 1 ? "statement" : "statements"} ${listed(each.statements.map(String))}, ${each.words}`))));
 }

@@ -85,7 +85,7 @@ def _check_folder(folder: Path) -> None:
     """InputError unless ``folder`` is a folder, or nothing yet."""
     try:
         mode = folder.stat().st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the files in it are checked, too
         return
     except OSError as problem:
         raise InputError(f"the folder {folder} cannot be created: {problem.strerror}.") from None

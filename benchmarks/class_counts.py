@@ -53,7 +53,7 @@ def write_people(path: Path, rows: int, *, spread: str) -> None:
 
 def lattice(path: str) -> int:
     """Every class's size and counts, for all subsets."""
-    from equivoc.data.microdata import read
+    from equivoc.data.read import read
 
     people = read(path, confidential="salary", keys=list(LEVELS))
     return sum(int(classes.counts.nnz) for classes in people.lattice() if classes.sizes.size)

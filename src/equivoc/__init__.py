@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from equivoc.assessment.budget import Budget, budget
     from equivoc.auditing.audit import audit
     from equivoc.auditing.result import Audit
-    from equivoc.data.microdata import Microdata, read
+    from equivoc.data.microdata import Microdata
+    from equivoc.data.read import read
     from equivoc.decide.choice.choose import Choice, choose
     from equivoc.decide.choice.choose_among import ChoiceAmong, choose_among
     from equivoc.decide.comparison.compare import compare
@@ -66,7 +67,7 @@ _HOMES = {
     "Curves": "equivoc.measure.curves",
     "curves": "equivoc.measure.curves",
     "Microdata": "equivoc.data.microdata",
-    "read": "equivoc.data.microdata",
+    "read": "equivoc.data.read",
     "Unprotected": "equivoc.techniques.unprotected",
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",

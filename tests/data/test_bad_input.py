@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from equivoc.attributes.kinds import Number
-from equivoc.data.microdata import Microdata, read
+from equivoc.data.microdata import Microdata
+from equivoc.data.read import read
 from equivoc.errors import InputError
 
 Make = Callable[[dict[str, list[Any]]], Any]

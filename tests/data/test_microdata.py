@@ -20,7 +20,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equivoc.data.microdata import Microdata, read
+from equivoc.data.microdata import Microdata
+from equivoc.data.read import read
 from equivoc.errors import InputError
 
 Make = Callable[[dict[str, list[Any]]], Any]

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equivoc.data.microdata import Microdata, read
+from equivoc.data.microdata import Microdata
+from equivoc.data.read import read
 
 
 def people_of(folder: Path, texts: list[str]) -> Microdata:

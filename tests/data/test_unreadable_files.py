@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from equivoc.data.microdata import read
+from equivoc.data.read import read
 from equivoc.errors import InputError
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from equivoc.data.microdata import read
+from equivoc.data.read import read
 from equivoc.engines.duckdb import connect
 
 

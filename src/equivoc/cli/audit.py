@@ -153,7 +153,7 @@ def _read(
     *,
     drop_missing: bool,
 ) -> Microdata:
-    from equivoc.data.microdata import read
+    from equivoc.data.read import read
     from equivoc.data.reading.tables import open_table
 
     values = None if domain is None else domain_values(domain)

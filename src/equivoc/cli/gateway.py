@@ -143,7 +143,7 @@ class PeopleColumns:
 
     def people(self, source: str) -> Microdata:
         """The people of a file or of a PostgreSQL table."""
-        from equivoc.data.microdata import read
+        from equivoc.data.read import read
 
         confidential = names("--confidential", self.confidential)
         if len(confidential) > 1:

@@ -171,7 +171,7 @@ class PeopleOptions:
 
     def read(self, *, control: Path | None = None) -> Microdata:
         """The people; with ``control``, those of another file with the same columns."""
-        from equivoc.data.microdata import read
+        from equivoc.data.read import read
 
         if self.known is not None:  # an error in the options is reported before a file is read
             names("--known", self.known)

@@ -44,7 +44,7 @@ def tabulated(
     drop_missing: bool,
     rules: Sequence[Rule],
 ) -> CellTable:
-    from equivoc.data.microdata import read
+    from equivoc.data.read import read
     from equivoc.tables.rules import Dominance
     from equivoc.tables.tabulate import tabulate
 

@@ -44,7 +44,8 @@ from typing import Any
 from equivoc.assessment.requirements.requirement import Requirement, requirements
 from equivoc.attributes.kinds import Kind, kinds_of
 from equivoc.attributes.numbers import even_domain
-from equivoc.data.microdata import Microdata, read
+from equivoc.data.microdata import Microdata
+from equivoc.data.read import read
 from equivoc.did_you_mean import did_you_mean
 from equivoc.errors import InputError
 from equivoc.study.cell import MOST_CELLS

@@ -41,7 +41,7 @@ class PeopleSpec:
 
     def read(self) -> Microdata:
         """The people. InputError names the file as its owner does."""
-        from equivoc.data.microdata import read
+        from equivoc.data.read import read
 
         try:
             return read(

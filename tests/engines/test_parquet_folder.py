@@ -102,3 +102,21 @@ def test_a_damaged_row_group_in_the_middle(tmp_path: Path, in_folder: bool) -> N
     with pytest.raises(eq.InputError, match=r"cannot be read: .") as caught:
         eq.read(tmp_path if in_folder else path, confidential="pay", keys=["age"])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["age", "pay"])
+def test_damage_that_only_a_checksum_shows(tmp_path: Path, column: str) -> None:
+    """Without compression every byte of a page decodes to some value."""
+    rng = np.random.default_rng(2)
+    table = pa.table({"age": rng.integers(0, 50, 9000), "other": rng.random(9000), "pay": rng.random(9000)})
+    path = tmp_path / "people.parquet"
+    pq.write_table(table, path, row_group_size=3000, compression="none", write_page_checksum=True)
+    assert len(eq.read(path, confidential="pay", keys=["age"])) == 9000
+    chunk = pq.ParquetFile(path).metadata.row_group(1).column(table.column_names.index(column))
+    middle = chunk.dictionary_page_offset + chunk.total_compressed_size // 2
+    damaged = bytearray(path.read_bytes())
+    damaged[middle] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(eq.InputError, match=f"its column '{column}' is damaged"):
+        eq.read(path, confidential="pay", keys=["age"])
+    assert len(eq.read(path, confidential="other")) == 9000  # reads neither

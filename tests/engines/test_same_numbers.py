@@ -239,6 +239,67 @@ EXPECTED: dict[tuple[str, int], dict[str, Any]] = {}
 """The figures of the pandas frame, by technique and seed."""
 
 
+@pytest.fixture
+def released() -> pd.DataFrame:
+    """A file made elsewhere of the same people: other incomes, generalised ages, jobs that are withheld."""
+    frame = _people(3)
+    rng = np.random.default_rng(8)
+    incomes = frame["pay"].where(rng.random(len(frame)) < 0.7, 30.25)
+    jobs = frame["job"].where(rng.random(len(frame)) < 0.8, "*")
+    return frame.assign(pay=incomes, job=jobs).drop(columns="weight").sample(frac=0.9, random_state=2)
+
+
+@pytest.mark.parametrize("matching", ["exact", None])
+def test_figures_of_a_released_file(home: Any, released: pd.DataFrame, matching: str | None) -> None:
+    held, people = home(3)
+    technique = eq.ReleasedFile(released, matching=matching)
+    expected = _figures(held, technique, 0)
+    assert 0 < expected["truth"]["trust"] < 1
+    _same(_figures(people, technique, 0), expected)
+
+
+FROM_COUNTS = [
+    eq.Unprotected(), eq.Sampling(fraction=0.3), eq.PRAM(keep=0.7), eq.Rounding(base=20),
+    eq.TopBottomCoding(low=20, high=50), eq.GeometricNoise(epsilon=2), eq.Swapping(rate=0.4), eq.NoisyTable(epsilon=1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("work", ["measures", "study", "compare"])
+def test_measures_studies_and_comparisons(home: Any, released: pd.DataFrame, work: str) -> None:
+    def frames(people: eq.Microdata) -> list[Any]:
+        if work == "measures":
+            techniques = [
+                eq.Unprotected(),
+                eq.Sampling(fraction=0.3),
+                eq.ReleasedFile(released, matching="exact"),
+            ]
+            return [eq.measures(people, each.release(people, 1), known=KEYS[:2]) for each in techniques]
+        if work == "study":
+            study = eq.Study(people, techniques=FROM_COUNTS, known_sizes=[0, 3], replicates=1, seed=4)
+            return [study.run(progress=False).frame.drop(columns="seconds")]
+        return [
+            eq.compare(people, FROM_COUNTS, known=KEYS[:2], require=["true_hit(10) <= 0.9"], seed=4).frame
+        ]
+
+    held, people = home(3)
+    if work not in EXPECTED_FRAMES:
+        EXPECTED_FRAMES[work] = frames(held)
+    for found, expected in zip(frames(people), EXPECTED_FRAMES[work], strict=True):
+        _same_frame(found, expected)
+
+
+EXPECTED_FRAMES: dict[str, list[pd.DataFrame]] = {}
+"""What the pandas frame gives, by work."""
+
+
+def _same_frame(found: Any, expected: Any) -> None:
+    """Frames come in the people's kind."""
+    if not isinstance(found, pd.DataFrame):
+        found = found.to_pandas() if isinstance(found, pl.DataFrame) else found.df()
+    assert len(expected)
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-12, atol=1e-12, check_dtype=False)
+
+
 def _figures(people: eq.Microdata, technique: Any, seed: int) -> dict[str, Any]:
     result = eq.assess(people, technique, known=KEYS[:3], seed=seed)
     return {**result.summary, "measures": {each.measure: each.value for each in result.measures}}

@@ -278,6 +278,17 @@ def test_corrupt_row_group_in_the_middle(spark: Any, folder: Path, tmp_path: Pat
     assert sorted(tmp_path.iterdir()) == [tmp_path / file.name for file in files]
 
 
+def test_damage_that_only_a_checksum_shows(spark: Any, tmp_path: Path) -> None:
+    table = pa.table({"age": np.arange(9000) % 97, "pay": np.arange(9000) % 7})
+    path = tmp_path / "people.parquet"
+    pq.write_table(table, path, compression="none", write_page_checksum=True)
+    damaged = bytearray(path.read_bytes())
+    damaged[pq.ParquetFile(path).metadata.row_group(0).column(0).data_page_offset + 2000] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(InputError, match=r"reading file .*people\.parquet"):
+        eq.read(tmp_path, engine="spark", confidential="pay", keys=["age"])
+
+
 def test_files_whose_types_differ(spark: Any, folder: Path, tmp_path: Path) -> None:
     for number, kind in enumerate((pa.int32(), pa.int32(), pa.string())):
         table = pa.table({"age": pa.array([20, 30]).cast(kind), "pay": [1.5, 2.5]})

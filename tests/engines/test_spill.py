@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pytest
 import equivoc as eq
 from equivoc.engines import duckdb as engine
 from equivoc.engines.parquet import parquet_file
-from equivoc.engines.workspace import LEAST_MEMORY, Workspace, workspace
+from equivoc.engines.workspace import LEAST_MEMORY, Workspace
 
 DIFFERENT = 1_500_000
 """So many long texts do not fit into the least memory."""
@@ -113,11 +113,32 @@ def test_bad_limits(given: dict[str, object], told: str, texts: Path) -> None:
         eq.read(texts, confidential="pay", keys=["t"], **given)  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(texts: Path, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(eq.InputError, match="cannot be written: Permission denied"):
-        _counted(texts, workspace("1GiB", tmp_path))
+def test_a_folder_that_cannot_be_written() -> None:
+    """In another process, because root may write everywhere: there it becomes nobody first."""
+    code = (
+        "import os, pwd; from pathlib import Path\n"
+        "from equivoc.engines.parquet import parquet_file; from equivoc.engines.workspace import workspace\n"
+        "def count(spill):\n"
+        "    table = parquet_file(Path('people.parquet'), workspace('1GiB', spill))\n"
+        "    print(len(list(table.counts({'c': table.value('t')}))))\n"
+        "count('open')\n"  # what it imports may be in a folder that only root can enter
+        "if os.geteuid() == 0:\n"
+        "    who = pwd.getpwnam('nobody')\n"
+        "    os.setgroups([]); os.setgid(who.pw_gid); os.setuid(who.pw_uid)\n"
+        "count('closed')"
+    )
+    # Not pytest's folder: only its owner can enter that.
+    with tempfile.TemporaryDirectory(prefix="equivoc-spill-") as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        (folder / "open").mkdir()
+        (folder / "closed").mkdir(mode=0o555)
+        duckdb.sql(f"COPY (SELECT 'a' AS t) TO '{folder / 'people.parquet'}' (FORMAT parquet)")
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.stdout == "1\n"
+        assert done.stderr.endswith("InputError: spill: closed cannot be written: Permission denied.\n")
+        assert not [*(folder / "open").iterdir(), *(folder / "closed").iterdir()]
 
 
 def test_frames_are_not_limited() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from equivoc.engines.duckdb import ANY_MEMORY, batches, call, connect, first_line, literal, reading
 from equivoc.engines.engine import ColumnKind, SqlEngine
+from equivoc.engines.parquet_checksums import check_pages
 from equivoc.engines.workspace import Workspace
 from equivoc.errors import InputError
 
@@ -75,9 +76,19 @@ class ParquetTable(SqlEngine):
             relation = connection.sql(f"SELECT * FROM {self.source.sql(dialect='duckdb')}")
             return list(zip(relation.columns, map(str, relation.types), strict=True))
 
+    @cached_property
+    def _checked(self) -> set[str]:
+        """The columns whose pages have been checked."""
+        return set()
+
     def value(self, name: str) -> exp.Expression:
+        """The column; the first time, the checksums of its pages are checked."""
         from equivoc.engines import statements
 
+        if name not in self._checked and name not in self.partitions:
+            for file in self.files:
+                check_pages(file, name)
+            self._checked.add(name)
         return statements.column(self._described[self.names.index(name)][0])
 
     def kind(self, name: str) -> ColumnKind:

@@ -48,10 +48,13 @@ PASSED_ON = (
 EXAMPLE = "postgresql:///dbname?table=people"
 
 READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-COLUMNS = (
-    "SELECT column_name::text, data_type::text FROM information_schema.columns "
-    "WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position"
-)
+COLUMNS = """
+    SELECT column_name::text, data_type::text, COALESCE(collation_schema || '.' || collation_name, 'pg_catalog.' || (
+        SELECT datcollate FROM pg_catalog.pg_database WHERE datname = current_database()))::text AS collation
+    FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position
+"""
+BY_BYTES = ("pg_catalog.C", "pg_catalog.POSIX")
+"""Collations that compare text byte by byte. A database's own collation never calls different texts equal."""
 
 INTEGERS = {"smallint", "integer", "bigint"}
 FLOATING = {"real", "double precision", "numeric"}
@@ -162,8 +165,8 @@ class PostgresqlTable(SqlEngine):
         return exp.Table(this=table, db=schema)
 
     @cached_property
-    def _kinds(self) -> dict[str, str]:
-        """Each column's type, as information_schema writes it."""
+    def _columns(self) -> dict[str, tuple[str, str]]:
+        """Each column's type as information_schema writes it, and its collation, if it is text."""
         with _reading(self.address) as cursor:
             cursor.execute(COLUMNS, (self.address.schema, self.address.table))
             found = cursor.fetch_arrow_table().to_pylist()
@@ -172,21 +175,22 @@ class PostgresqlTable(SqlEngine):
                 f"{self.address} cannot be read: schema {self.address.schema!r} has no such table, or this role may "
                 "not read it"
             )
-        return {row["column_name"]: row["data_type"] for row in found}
+        return {row["column_name"]: (row["data_type"], row["collation"]) for row in found}
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._kinds)
+        return tuple(self._columns)
 
     def kind(self, name: str) -> ColumnKind:
-        kind = self._kinds[name]
+        kind, _ = self._columns[name]
         return "integer" if kind in INTEGERS else "floating" if kind in FLOATING else "other"
 
     def value(self, name: str) -> exp.Expression:
         """The column; text is compared byte by byte, whatever the column's collation calls equal.
 
         >>> table = PostgresqlTable(Address("postgresql:///census", "public", "people"))
-        >>> table.__dict__["_kinds"] = {"age": "integer", "grade": "USER-DEFINED"}
+        >>> own = "pg_catalog.en_US.UTF-8"
+        >>> table.__dict__["_columns"] = {"age": ("integer", own), "grade": ("USER-DEFINED", own)}
         >>> table.value("age").sql(dialect="postgres"), table.value("grade").sql(dialect="postgres")
         ('"age"', 'CAST("grade" AS TEXT) COLLATE "C"')
         """
@@ -194,10 +198,11 @@ class PostgresqlTable(SqlEngine):
 
         from equivoc.engines import statements
 
-        kind, column = self._kinds[name], statements.column(name)
+        (kind, collation), column = self._columns[name], statements.column(name)
         if kind not in UNCHANGED | TEXT | AS_TEXT:
             raise InputError(f"column {name!r} is of type {kind}: give text, numbers, dates or truth values")
-        if kind in UNCHANGED:
+        # The server knows how long a column's texts are, but not those of an expression: its plans would be slower.
+        if kind in UNCHANGED or (kind in TEXT and collation in BY_BYTES):
             return column
         text = exp.cast(column, "TEXT") if kind in AS_TEXT else column
         return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))

@@ -152,6 +152,8 @@ def open_people(source: str | Path, *, master: str | None) -> SparkTable:
         read = spark.read.option("mergeSchema", "true")
         for setting in ("ignoreCorruptFiles", "ignoreMissingFiles"):
             read = read.option(setting, "false")
+        # Spark writes checksums of pages, but does not look at them unless it is asked to.
+        read = read.option("parquet.page.verify-checksum.enabled", "true")
         return SparkTable(read.parquet(_location(written)), written)
 
 

@@ -34,6 +34,8 @@ class SparkCluster:
     home: Path
     folder: Path
     port: int = 0
+    connect_port: int = 0
+    """Where a session of the cluster also serves Spark Connect."""
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -42,15 +44,17 @@ class SparkCluster:
         return f"spark://{LOOPBACK}:{self.port}"
 
     def start(self, *, workers: int = 2, memory: str = "1g") -> None:
-        self.port = _free_port()
+        self.port, self.connect_port = _free_port(), _free_port()
         self._launch("master", "master.Master", "--port", str(self.port), "--webui-port", "0")
         self._wait("master", r"I have been elected leader")
-        for number in range(1, workers + 1):
-            self.add_worker(f"worker {number}", memory=memory)
+        self.add_workers(*(f"worker {number}" for number in range(1, workers + 1)), memory=memory)
 
-    def add_worker(self, name: str, *, memory: str = "1g") -> None:
-        self._launch(name, "worker.Worker", "-c", "1", "-m", memory, "--webui-port", "0", self.url)
-        self._wait(name, r"Successfully registered with master")
+    def add_workers(self, *names: str, memory: str = "1g") -> None:
+        """Start them at the same time, and wait for all."""
+        for name in names:
+            self._launch(name, "worker.Worker", "-c", "1", "-m", memory, "--webui-port", "0", self.url)
+        for name in names:
+            self._wait(name, r"Successfully registered with master")
 
     def kill(self, name: str) -> None:
         """End a worker with its executors, or the master, without notice."""
@@ -184,8 +188,13 @@ def spark_cluster() -> Iterator[SparkCluster]:
 
 @pytest.fixture(scope="session")
 def spark(spark_cluster: SparkCluster) -> Iterator[Any]:
-    """One session on the cluster."""
-    session = spark_cluster.session()
+    """One session on the cluster; its driver also serves Spark Connect."""
+    connect = {
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": LOOPBACK,
+        "spark.connect.grpc.binding.port": str(spark_cluster.connect_port),
+    }
+    session = spark_cluster.session(**connect)
     session.catalog.listTables()  # Spark adds settings of its own at the first use
     try:
         yield session

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -180,7 +183,8 @@ def test_table_of_the_catalog_by_its_name(spark: Any, folder: Path) -> None:
 
 
 def test_command(folder: Path, spark_cluster: SparkCluster, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
+    """The figures of a file, of the cluster, and of the cluster behind Spark Connect, by a process without Java."""
+    options = [
         "--confidential",
         "pay",
         "--keys",
@@ -190,15 +194,26 @@ def test_command(folder: Path, spark_cluster: SparkCluster, capsys: pytest.Captu
         "--drop-missing",
         "--json",
     ]
-    told = []
-    for where in ([], ["--engine", "spark", "--master", spark_cluster.url]):
-        source = str(folder) if where else str(folder.parent / "one.parquet")
-        if not where:
-            pq.write_table(_arrow(_people()), source)
-        app(["assess", source, *words, *where], standalone_mode=False)
-        told.append(json.loads(capsys.readouterr().out))
-    file, spark = (facts.get("figures", facts) for facts in told)
-    same(spark, file)
+    file = folder.parent / "one.parquet"
+    pq.write_table(_arrow(_people()), file)
+    app(["assess", str(file), *options], standalone_mode=False)
+    expected = json.loads(capsys.readouterr().out)
+    app(
+        ["assess", str(folder), *options, "--engine", "spark", "--master", spark_cluster.url],
+        standalone_mode=False,
+    )
+    same(json.loads(capsys.readouterr().out), expected)
+    connect = f"sc://127.0.0.1:{spark_cluster.connect_port}"
+    words = [sys.executable, "-m", "equivoc.cli", "assess", str(folder), *options]
+    done = subprocess.run(
+        [*words, "--engine", "spark", "--master", connect],
+        env={**os.environ, "JAVA_HOME": "/nowhere", "PATH": "/nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    same(json.loads(done.stdout), expected)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +265,7 @@ def test_worker_killed_in_the_middle_of_a_job(spark: Any, spark_cluster: SparkCl
         people = eq.Microdata(frame, confidential="pay", keys=["key"])
     finally:
         killer.join()
-        spark_cluster.add_worker("worker 3")
+        spark_cluster.add_workers("worker 3")
     assert started.is_set()
     expected = np.zeros((7, 11), int)
     np.add.at(expected, (np.arange(rows) % 7, np.arange(rows) % 11), 1)

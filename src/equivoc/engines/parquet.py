@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _FLOATING = ("FLOAT", "DOUBLE")
 _ENDINGS = (".parquet", ".pq", ".parq")
+_HIDDEN = (".", "_")
+_MOST_ENTRIES = 100_000
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,7 @@ def parquet_folder(folder: Path, work: Workspace = ANY_MEMORY) -> ParquetTable:
 
     If all of them are in folders such as ``year=2020``, these give more columns.
     """
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in _ENDINGS
-        and file.is_file()
-        and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    )
+    files = sorted(_parquet_files(folder))
     if not files:
         raise InputError(f"{folder} is a folder without Parquet files: give a file, or a folder of them")
     keys = {tuple(_partition(part, folder) for part in file.relative_to(folder).parts[:-1]) for file in files}
@@ -126,6 +123,26 @@ def parquet_folder(folder: Path, work: Workspace = ANY_MEMORY) -> ParquetTable:
             "such as year=2020"
         )
     return ParquetTable(folder, tuple(files), keys.pop(), work)
+
+
+def _parquet_files(folder: Path) -> Iterator[Path]:
+    """All Parquet files below the folder. What cannot be looked at is an InputError: it could belong to the table."""
+
+    def refuse(problem: OSError) -> None:
+        raise InputError(f"{folder} cannot be read: {problem.filename}: {problem.strerror}")
+
+    looked = 0
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
+        looked += len(folders) + len(names)
+        if looked > _MOST_ENTRIES:
+            raise InputError(
+                f"{folder} holds more than {_MOST_ENTRIES:,} files and folders: give one that holds only the table"
+            )
+        for name in names:
+            file = Path(place) / name
+            if file.suffix.lower() in _ENDINGS and not name.startswith(_HIDDEN) and file.is_file():
+                yield file
 
 
 def _partition(part: str, folder: Path) -> str:

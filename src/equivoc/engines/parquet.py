@@ -132,8 +132,13 @@ def _parquet_files(folder: Path) -> Iterator[Path]:
         raise InputError(f"{folder} cannot be read: {problem.filename}: {problem.strerror}")
 
     looked = 0
-    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+    for place, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
+        for name in folders:
+            if (Path(place) / name).is_symlink():  # its files would be known by another folder's name
+                raise InputError(
+                    f"{folder} holds a link to another folder, {name}: give folders without links"
+                )
         looked += len(folders) + len(names)
         if looked > _MOST_ENTRIES:
             raise InputError(

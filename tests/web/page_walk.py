@@ -78,15 +78,17 @@ def press(page: Any, name: str) -> None:
     named(page, name).click()
 
 
-def run(page: Any, name: str) -> None:
-    """Press the button that starts a job, and wait until it is done."""
-    before = page.locator('[data-job="done"]').count()
-    named(page, name).click()
-    page.wait_for_selector('[data-job="running"], [data-job="waiting"], [data-job="done"]')
-    page.wait_for_function(
-        '() => !document.querySelector(\'[data-job="running"], [data-job="waiting"]\')'
-        ' && document.querySelector(\'[data-job="done"], [data-job="failed"]\')'
-    )
-    failed = page.locator('[data-job="failed"]')
-    assert not failed.count(), failed.first.inner_text()
-    assert page.locator('[data-job="done"]').count() >= before
+def run(page: Any, kind: str) -> None:
+    """Press the button that starts a job of this kind, and wait until it is done."""
+    before = page.query_selector(f'[data-kind="{kind}"]')
+    named(page, kind).click()
+    if before is not None:
+        before.wait_for_element_state("hidden")
+    ended(page, kind)
+
+
+def ended(page: Any, kind: str) -> None:
+    """Wait until the job of this kind is done."""
+    page.wait_for_selector(f'[data-kind="{kind}"]:is([data-job="done"], [data-job="failed"])')
+    failed = page.locator(f'[data-kind="{kind}"][data-job="failed"]')
+    assert not failed.count(), failed.inner_text()

@@ -103,10 +103,10 @@ export function result(job) {
   return found;
 }
 
-/** The Python and command-line calls that repeat what is on the screen. */
-export function call(what, state) {
-  if (!calls.has(what)) calls.set(what, new Followed(() => settled().then(() => get(`/api/calls?what=${encodeURIComponent(what)}`)), 200));
-  return calls.get(what).follow({ view: state.view, settings: state.settings, roles: state.roles, jobs: state.jobs.map((job) => job.id) });
+/** The Python and command-line calls that repeat what is on the screen; with a job, those that repeat the job. */
+export function call(what, state, job = null) {
+  if (!calls.has(what)) calls.set(what, new Followed(({ request }) => settled().then(() => post("/api/calls", { what, ...request })), 200));
+  return calls.get(what).follow({ view: state.view, settings: state.settings, roles: state.roles, file: state.file?.name, request: job?.request ?? {} });
 }
 
 /** After the server was gone: everything is asked for again. */

@@ -35,8 +35,8 @@ export function jobCard(job) {
   if (!job) return null;
   const running = busy(job);
   const words = { waiting: "Waiting", running: "Working", done: "Done", failed: "It failed", cancelled: "Cancelled", interrupted: "Interrupted: the server stopped while it worked" };
-  return h("div", { class: `job ${job.status}`, key: `job-${job.id}`, "data-job": job.status },
-    h("p", { role: "status", class: "job-text" }, h("strong", {}, words[job.status]), job.text ? `: ${job.text}` : ""),
+  return h("div", { class: `job ${job.status}`, key: `job-${job.id}`, "data-job": job.status, "data-kind": job.kind },
+    h("p", { role: "status", class: "job-text" }, h("strong", {}, words[job.status]), job.text && job.text !== job.status ? `: ${job.text}` : ""),
     running ? h("div", { class: "job-progress" },
       h("progress", { max: job.total || 1, value: job.total ? job.done : null, "aria-label": job.title || "Progress" }),
       h("span", { class: "soft" }, job.total > 1 ? `${count(job.done)} of ${count(job.total)}` : ""),

@@ -59,7 +59,7 @@ function mostOf(bars) {
 const heaviest = (found, best, name) => {
   const window = found.windows.find((each) => each.p === best);
   const where = window.low === window.high ? name(window.low) : `${name(window.low)} to ${name(window.high)}`;
-  return `Her best bet is ${where}, to which she gives ${percent(best)}.`;
+  return `The heaviest window is ${where}, with ${percent(best)}.`;
 };
 
 function labels(found, place, bottom) {

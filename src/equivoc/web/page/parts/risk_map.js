@@ -8,7 +8,8 @@ let loading = null;
 
 /** `open` is called with the number of the point that was clicked. */
 export function riskMap(description, key, open) {
-  const place = h("div", { class: "chart", role: "img", "aria-label": "Map of risk against loss; the table below has the same figures", key: `risk-map-${key}`, kept: key });
+  const room = Math.min(8, Math.floor(document.documentElement.clientWidth / 100)); // drawn anew for another width
+  const place = h("div", { class: "chart", role: "img", "aria-label": "Map of risk against loss; the table below has the same figures", key: `risk-map-${key}-${room}`, kept: key });
   place.addEventListener("equivoc-draw", () => draw(place, description, open), { once: true });
   queueMicrotask(() => requestAnimationFrame(() => place.isConnected && place.dispatchEvent(new Event("equivoc-draw"))));
   return place;

@@ -5,10 +5,11 @@ import { result } from "../core/answers.js";
 import { clipped, figure } from "../core/numbers.js";
 import { change, changed } from "../core/store.js";
 import { button, card, numberField, selectField } from "../parts/controls.js";
+import { intruderField } from "../parts/intruder_field.js";
 import { busy, jobCard, latest, start } from "../parts/jobs.js";
 import { table } from "../parts/table.js";
 
-const asked = { what: "", low: null, high: null };
+const asked = { what: "", low: null, high: null, intruder: "strongest" };
 
 export function chooseCard(state, catalogue) {
   const choices = catalogue.techniques.filter((each) => each.applies).flatMap((technique) =>
@@ -19,12 +20,13 @@ export function chooseCard(state, catalogue) {
   const low = asked.low ?? parameter.low, high = asked.high ?? parameter.high;
   const job = latest(state, "choose");
   const rules = state.view.require ?? [];
-  const begin = () => start({ kind: "choose", technique: chosen.technique.name, parameter: parameter.name, low, high, known: state.view.known, require: rules, seed: state.view.seed, prior: state.view.prior, intruder: "informed" });
+  const begin = () => start({ kind: "choose", technique: chosen.technique.name, parameter: parameter.name, low, high, known: state.view.known, require: rules, seed: state.view.seed, prior: state.view.prior, eps: state.view.eps, intruder: asked.intruder });
   return card({ title: "The mildest setting that is enough", lead: "Searches one parameter for the setting that meets your rules and damages the file least." },
     h("div", { class: "fields" },
       selectField("choose-what", "Technique and parameter", { value: chosen.text, choices: choices.map((each) => [each.text, `${each.technique.title ?? each.technique.name}: ${each.parameter.name}`]), change: (value) => { Object.assign(asked, { what: value, low: null, high: null }); changed(); } }),
       numberField("choose-low", "From", { value: low, change: (value) => { asked.low = value; changed(); } }),
       numberField("choose-high", "To", { value: high, change: (value) => { asked.high = value; changed(); } })),
+    h("details", { class: "more" }, h("summary", {}, "Which intruder"), h("div", { class: "fields" }, intruderField("choose-intruder", catalogue, { value: asked.intruder, change: (value) => { asked.intruder = value; changed(); } }))),
     h("div", { class: "actions" }, button("Find it", begin, { kind: "primary", disabled: !rules.length || busy(job), name: "choose" }),
       rules.length ? null : h("span", { class: "soft" }, "Set a rule under Techniques first.")),
     jobCard(job), job?.status === "done" ? found(job) : null);

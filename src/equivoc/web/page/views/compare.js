@@ -5,6 +5,7 @@ import { catalogued, result } from "../core/answers.js";
 import { clipped, counted, figure } from "../core/numbers.js";
 import { change, changed } from "../core/store.js";
 import { button, card, numberField, selectField, textField } from "../parts/controls.js";
+import { intruderField } from "../parts/intruder_field.js";
 import { busy, files, jobCard, latest, start } from "../parts/jobs.js";
 import { starting } from "../parts/notation.js";
 import { riskMap } from "../parts/risk_map.js";
@@ -12,7 +13,7 @@ import { table } from "../parts/table.js";
 import { term } from "../parts/terms.js";
 import { chooseCard } from "./choose.js";
 
-const asked = { typed: "", utility: "query_error", replicates: 1, intruder: "informed" };
+const asked = { typed: "", utility: "query_error", replicates: 1, intruder: "strongest" };
 
 export function compareView(state) {
   const catalogue = catalogued(state).value;
@@ -36,16 +37,16 @@ function settingsCard(state, catalogue, job) {
     h("details", { class: "more" }, h("summary", {}, "How they are compared"), h("div", { class: "fields" },
       selectField("utility", "Rank by loss", { value: asked.utility, choices: (catalogue.utilities ?? []).map((each) => [each.name, each.meaning ? `${each.name}: ${each.meaning}` : each.name]), change: (value) => { asked.utility = value; changed(); } }),
       numberField("replicates", "Random releases of each", { value: asked.replicates, low: 1, step: 1, change: (value) => { asked.replicates = Math.max(1, Math.round(value ?? 1)); changed(); }, hint: "More show how figures vary from draw to draw." }),
-      selectField("intruder", "Intruder", { value: asked.intruder, choices: (catalogue.intruders ?? []).map((each) => [each.name, each.meaning ? `${each.name}: ${each.meaning}` : each.name]), change: (value) => { asked.intruder = value; changed(); } }))),
+      intruderField("intruder", catalogue, { value: asked.intruder, change: (value) => { asked.intruder = value; changed(); } }))),
     h("p", { class: "soft" }, state.view.require?.length ? `Rules: ${state.view.require.join("; ")}. ` : "No rule is set. ", h("a", { href: "#techniques" }, "Change the rules")),
     h("div", { class: "actions" }, button(`Compare ${counted(settings.length, "setting")}`, () => begin(state), { kind: "primary", disabled: settings.length < 1 || busy(job), name: "compare" })),
     jobCard(job));
 }
 
 function begin(state) {
-  const { known, require, seed, prior } = state.view;
+  const { known, require, seed, prior, eps } = state.view;
   const { utility, replicates, intruder } = asked;
-  start({ kind: "compare", techniques: state.settings, known, require, seed, prior, utility, replicates, intruder });
+  start({ kind: "compare", techniques: state.settings, known, require, seed, prior, eps, utility, replicates, intruder });
 }
 
 /** Up to three settings of a technique, spread over its useful range. */

@@ -67,7 +67,7 @@ function classCard(answer, unit, width) {
       "What she then believes about their value, with the ", term("window", "windows"), " that count as one value at this ε:"),
     found.small ? h("p", { class: "note" }, "Fewer than three people: do not show this picture to others.") : null,
     posteriorChart(found, answer.eps, { unit, width }),
-    h("p", { class: "soft" }, `${bits(found.h)} bits of uncertainty at this ε (higher is safer); she gives ${percent(found.hit)} to her best guess${found.true_hit === undefined || found.true_hit === null ? "" : `, and it is right for ${percent(found.true_hit)} of them`} (lower is safer).`));
+    h("p", { class: "soft" }, `${bits(found.h)} bits of uncertainty at this ε (higher is safer); her best guess, which may lie across two windows, has ${percent(found.hit)}${found.true_hit === undefined || found.true_hit === null ? "" : `, and it is right for ${percent(found.true_hit)} of them`} (lower is safer).`));
 }
 
 function lookUp(state) {

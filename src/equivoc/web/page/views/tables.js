@@ -69,7 +69,14 @@ function outcome(job) {
     lossTable(facts), files(job));
 }
 
-function cells(each, facts, number) {
+/** The longer side goes down, so that less has to be scrolled sideways. */
+function upright(each) {
+  if (!each.across || each.columns.length <= each.rows.length) return each;
+  return { ...each, down: each.across, across: each.down, columns: each.rows.map((row) => row.label), rows: each.columns.map((label, at) => ({ label, cells: each.rows.map((row) => row.cells[at]) })) };
+}
+
+function cells(given, facts, number) {
+  const each = upright(given);
   return table({
     caption: [facts.title, each.caption].filter(Boolean).join("; ") || "Cells",
     label: `Cells ${number + 1}`,

@@ -17,10 +17,11 @@ export function takeAwayView(state) {
 
 function made(state, kind, title, lead, verb) {
   const job = latest(state, kind);
-  const { technique, known, require, seed, prior, eps } = state.view;
+  const { technique, known, require, prior, eps } = state.view;
+  const seed = kind === "protect" ? null : state.view.seed; // a seed that can be guessed would undo random changes
   const none = kind === "protect" && technique === "unprotected";
   return card({ title, lead },
-    h("p", { class: "soft" }, "Technique: ", h("code", { title: technique }, clipped(technique, 80)), `, seed ${seed ?? 0}. `, h("a", { href: "#techniques" }, "Change it")),
+    h("p", { class: "soft" }, "Technique: ", h("code", { title: technique }, clipped(technique, 80)), seed === null ? ", drawn anew with a secret seed: its figures can differ a little from those above. " : `, seed ${seed ?? 0}. `, h("a", { href: "#techniques" }, "Change it")),
     none ? h("p", { class: "note" }, "The file as it is needs no protection step. Choose a technique first.") : null,
     h("div", { class: "actions" }, button(verb, () => start({ kind, technique, known, require, seed, prior, eps }), { kind: "primary", disabled: none || busy(job), name: kind })),
     jobCard(job), job?.status === "done" ? parts(said(job, kind), files(job)) : null);
@@ -34,9 +35,11 @@ function said(job, kind) {
 }
 
 function callsCard(state) {
-  const found = call("assess", state), compared = state.settings.length ? call("compare", state) : null;
+  const of = (kind) => { const job = latest(state, kind); return job?.status === "done" ? call(kind, state, job) : null; };
+  const compared = of("compare") ?? (state.settings.length ? call("compare", state) : null);
   const protect = state.view.technique === "unprotected" ? null : call("protect", state);
-  const shown = [["assess", "The figures on the screen", found], ["protect", "The protected file", protect], ["compare", "The comparison", compared]].filter(([, , each]) => each);
+  const shown = [["assess", "The figures on the screen", call("assess", state)], ["protect", "The protected file", protect], ["compare", "The comparison", compared],
+    ["choose", "The mildest setting", of("choose")], ["audit", "The audit of queries", of("audit")], ["table", "The table", of("table")]].filter(([, , each]) => each);
   return card({ title: "The same without this page", lead: "These calls give the figures that are on the screen." },
     shown.map(([name, title, each]) => h("div", { key: name, class: "calls" },
       h("h3", { class: "calls-title" }, title),

@@ -11,7 +11,7 @@ import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-PATIENCE = 300_000
+PATIENCE = 60_000
 """Milliseconds that a page may take on a busy machine before a test fails."""
 
 in_a_browser = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -35,17 +35,22 @@ class Visit:
 
     def __init__(self, browser: Any, address: str, **options: Any) -> None:
         self.said: list[str] = []
-        """Messages of the console, errors and dialogs."""
+        """Messages of the console, errors, refused requests and dialogs."""
         self.asked: list[str] = []
         """The addresses of all requests."""
         self.context = browser.new_context(**{"viewport": {"width": 1100, "height": 900}, **options})
         self.context.set_default_timeout(PATIENCE)
         self.context.on("request", lambda request: self.asked.append(request.url))
+        self.context.on("response", self._note_failure)
         self.context.on("weberror", lambda problem: self.said.append(str(problem.error)))
         self.context.on("console", lambda message: self.said.append(message.text))
         self.context.on("dialog", self._dismiss)
         self.page = self.context.new_page()
         self.page.goto(address)
+
+    def _note_failure(self, response: Any) -> None:
+        if response.status >= 400:
+            self.said.append(f"{response.status} {response.request.method} {response.url}")
 
     def _dismiss(self, dialog: Any) -> None:
         self.said.append(f"dialog: {dialog.message}")

@@ -17,6 +17,11 @@ def named(page: Any, name: str) -> Any:
 def show(page: Any, view: str) -> None:
     """Open a view by its tab."""
     page.click(f"#tab-{view}")
+    shown(page, view)
+
+
+def shown(page: Any, view: str) -> None:
+    """Wait until a view is on the screen."""
     page.wait_for_function("view => document.documentElement.dataset.ready === view", arg=view)
 
 
@@ -24,7 +29,7 @@ def upload(page: Any, file: Path) -> None:
     """Choose a file with the button; it returns when the columns are shown."""
     show(page, "data")
     with page.expect_file_chooser() as chooser:
-        page.click("label[for=file-input]")
+        named(page, "open-file").click()
     chooser.value.set_files(file)
     page.wait_for_function(
         "name => document.querySelector('#about').textContent.includes(name)"

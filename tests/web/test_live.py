@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.report.facts import assessment_facts
+from equivoc.web.live.warm_process import AnswerError, WarmProcess
 from tests.web.page_server import ROLES, finished, opened, people_csv, wait_for
 
 
@@ -206,3 +210,29 @@ def test_without_people_there_is_nothing_to_ask(http: httpx.Client) -> None:
         http.get("/api/calls"),
     ):
         assert (answer.status_code, list(answer.json())) == (400, ["error"])
+
+
+def test_a_process_can_be_ended_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new question comes just when the process for the former one is being started."""
+    begin = SpawnProcess.start
+
+    def slowly(process: Any) -> None:
+        time.sleep(0.2)
+        begin(process)
+
+    async def hurry() -> tuple[str, str]:
+        warm = WarmProcess()
+        try:
+            asked = asyncio.create_task(warm.ask("intervals", {"widths": [5]}))
+            await asyncio.sleep(0.1)
+            warm.restart()
+            with pytest.raises(AnswerError) as problem:
+                await asked
+            return str(problem.value), (await warm.ask("intervals", {"widths": [5]}))["text"]
+        finally:
+            warm.end()
+
+    monkeypatch.setattr(SpawnProcess, "start", slowly)
+    problem, answer = asyncio.run(hurry())
+    assert "ended" in problem
+    assert answer == "5"

@@ -11,6 +11,7 @@ import sys
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from threading import RLock
 from typing import Any
 
 from equivoc.errors import InputError
@@ -43,6 +44,8 @@ class WarmProcess:
         self._spec: PeopleSpec | None = None
         self._holds: PeopleSpec | None = None
         self._lock = asyncio.Lock()
+        self._starting = RLock()
+        """Held while the process is started, in another thread: half a process cannot be ended."""
         self._ended = False
 
     def forget(self) -> None:
@@ -94,23 +97,25 @@ class WarmProcess:
         return kind, told
 
     def _running(self) -> Connection:
-        if self._ended:
-            raise EOFError
-        if self._process is None or not self._process.is_alive() or self._pipe is None:
-            self.restart()
-            self._pipe, theirs = self._start.Pipe()
-            self._process = self._start.Process(
-                target=answer_questions, args=(theirs, self._patient), daemon=True, name="equivoc-warm"
-            )
-            self._process.start()
-            theirs.close()
-        return self._pipe
+        with self._starting:
+            if self._ended:
+                raise EOFError
+            if self._process is None or not self._process.is_alive() or self._pipe is None:
+                self.restart()
+                self._pipe, theirs = self._start.Pipe()
+                self._process = self._start.Process(
+                    target=answer_questions, args=(theirs, self._patient), daemon=True, name="equivoc-warm"
+                )
+                self._process.start()
+                theirs.close()
+            return self._pipe
 
     def restart(self) -> None:
         """End the process; the next question starts it again."""
         self._holds = None
-        process, pipe = self._process, self._pipe
-        self._process = self._pipe = None
+        with self._starting:
+            process, pipe = self._process, self._pipe
+            self._process = self._pipe = None
         if process is not None:
             process.kill()
             process.join()

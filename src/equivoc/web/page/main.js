@@ -49,7 +49,7 @@ function banner() {
   if (store.connection === "refused")
     return h("p", { class: "banner" }, h("strong", {}, "The server does not know this window. "), "Open the address with its token that ", h("code", {}, "equivoc serve"), " printed in the terminal where it was started.");
   if (store.connection === "gone")
-    return h("p", { class: "banner" }, h("strong", {}, "The server does not answer. "), "It may have been stopped. Nothing that was uploaded or computed is lost as long as its folder is kept; this page tries again every second.");
+    return h("p", { class: "banner" }, h("strong", {}, "The server does not answer. "), "It may have been stopped. After a crash nothing is lost: start it again as before, and use the window that it opens. This page tries again every second.");
   return null;
 }
 
@@ -68,10 +68,21 @@ function needsPeople() {
   return h("p", { class: "said" }, "This view needs people: ", h("a", { href: "#data" }, "open a file and say what is confidential"), ".");
 }
 
+function toContent() {
+  document.getElementById("main").focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+}
+
 window.addEventListener("hashchange", () => {
   const tab = chosenTab(store.state);
   if (store.state && store.state.view?.tab !== tab) change({ view: { tab } });
   draw();
+  // A link within a view leads to the top of another one; with the tabs, the focus stays on the tab.
+  if (document.activeElement?.role !== "tab") toContent();
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // #main is no view
+  toContent();
 });
 window.addEventListener("resize", draw);
 watch(draw);

@@ -22,8 +22,8 @@ function filled(element, options, children) {
     if (name === "on") for (const [type, act] of Object.entries(value)) listen(element, type, act);
     else if (name === "key") element.key = String(value);
     else if (name === "kept") element.kept = String(value);
-    else if (name === "value" && "value" in element && element.tagName !== "PROGRESS") element.wanted = { value: String(value ?? "") };
-    else if (name === "checked") element.wanted = { checked: Boolean(value) };
+    else if (name === "value" && "value" in element && element.tagName !== "PROGRESS") element.wanted = { ...element.wanted, value: String(value ?? "") };
+    else if (name === "checked") element.wanted = { ...element.wanted, checked: Boolean(value) };
     else if (name === "style") for (const [rule, text] of Object.entries(value)) element.style.setProperty(rule, text);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));

@@ -77,6 +77,13 @@ export function button(text, act, { kind = "", disabled = false, label, name } =
   return h("button", { type: "button", class: `button ${kind}`.trim(), disabled, "aria-label": label, "data-name": name, key: name ? `b-${name}` : undefined, on: { click: act } }, text);
 }
 
+/** A button that opens the system's dialogue for files; `act` gets the chosen one. */
+export function fileButton(text, act, { kind = "", accept, name }) {
+  return h("span", { key: `file-${name}` },
+    button(text, (event) => event.currentTarget.nextElementSibling.click(), { kind, name }),
+    h("input", { type: "file", hidden: true, accept, on: { change: (event) => { const [file] = event.currentTarget.files; event.currentTarget.value = ""; if (file) act(file); } } }));
+}
+
 /** A group with a heading. */
 export function card(title, ...children) {
   const options = typeof title === "object" ? title : { title };

@@ -5,7 +5,7 @@ import { remove, upload } from "../core/api.js";
 import { hasPeople } from "../core/answers.js";
 import { bytes, clipped, count, counted, figure, percent } from "../core/numbers.js";
 import { accept, changed, fail } from "../core/store.js";
-import { button, card } from "../parts/controls.js";
+import { button, card, fileButton } from "../parts/controls.js";
 import { jobCard, latest } from "../parts/jobs.js";
 import { hierarchiesCard } from "./hierarchies.js";
 import { rolesCard } from "./roles.js";
@@ -36,8 +36,7 @@ function dropZone(given) {
   const leave = (event) => event.currentTarget.classList.remove("over");
   const drop = (event) => { event.preventDefault(); leave(event); send(event.dataTransfer.files[0]); };
   return h("div", { class: given ? "drop small" : "drop", key: "drop", on: { dragover: over, dragleave: leave, drop } },
-    h("label", { class: "button primary", for: "file-input" }, given ? "Open another file" : "Choose a file"),
-    h("input", { type: "file", id: "file-input", class: "unseen-input", accept: ".csv,.parquet,.csv.gz,text/csv", on: { change: (event) => send(event.currentTarget.files[0]) } }),
+    fileButton(given ? "Open another file" : "Choose a file", send, { kind: "primary", accept: ".csv,.parquet,.csv.gz,text/csv", name: "open-file" }),
     h("span", { class: "soft" }, " or drop it here"));
 }
 

@@ -4,7 +4,7 @@ import { h } from "../core/elements.js";
 import { post, remove, upload } from "../core/api.js";
 import { clipped, counted } from "../core/numbers.js";
 import { accept, changed, fail } from "../core/store.js";
-import { button, card, selectField, textField } from "../parts/controls.js";
+import { button, card, fileButton, selectField, textField } from "../parts/controls.js";
 import { term } from "../parts/terms.js";
 
 let column = "";
@@ -22,8 +22,7 @@ export function hierarchiesCard(state) {
       textField("widths", "Widths of intervals", { value: widths, change: (value) => { widths = value; }, placeholder: "5, 10, 20", hint: numeric ? "Each a multiple of the one before. 5, 10 makes 35–39, then 30–39." : "Only for a column of numbers." })),
     h("div", { class: "actions" },
       button("Make from intervals", make, { disabled: !numeric, name: "make-hierarchy" }),
-      h("label", { class: "button", for: "hierarchy-input" }, "Upload a CSV"),
-      h("input", { type: "file", id: "hierarchy-input", class: "unseen-input", accept: ".csv,text/csv", on: { change: (event) => send(event.currentTarget) } }),
+      fileButton("Upload a CSV", send, { accept: ".csv,text/csv", name: "upload-hierarchy" }),
       h("span", { class: "soft" }, "A line for each value: value;group;larger group")));
 }
 
@@ -36,10 +35,7 @@ function list(made) {
 
 const make = () => tried(() => post("/api/hierarchies/intervals", { column, widths: widths.split(/[\s,;]+/).filter(Boolean).map(Number) }));
 
-const send = (input) => {
-  const file = input.files[0];
-  if (file) tried(() => upload(`/api/hierarchies?name=${encodeURIComponent(file.name)}&column=${encodeURIComponent(column)}`, file, () => {}).done);
-};
+const send = (file) => tried(() => upload(`/api/hierarchies?name=${encodeURIComponent(file.name)}&column=${encodeURIComponent(column)}`, file, () => {}).done);
 
 async function tried(act) {
   try {

@@ -40,7 +40,7 @@ export function queriesView(state) {
     card({ title: "Queries that were answered", lead: "Paste the SQL statements that somebody has asked about this file. The page computes their answers and what follows from all of them together." },
       field("statements", "SQL statements, separated by semicolons", (common) => h("textarea", { ...common, rows: 8, spellcheck: "false", value: text, placeholder: `SELECT AVG(${confidential}) FROM people WHERE ${key} = 37;\nSELECT MAX(${confidential}) FROM people WHERE ${key} > 60`, on: { input: (event) => { statements = event.currentTarget.value; changed(); } } }),
         { hint: "SUM, AVG, COUNT, MIN and MAX of the confidential column with conditions on keys.", wide: true }),
-      h("div", { class: "actions" }, button("Audit these queries", () => start({ kind: "audit", statements: text, eps: state.view.eps }), { kind: "primary", disabled: !text.trim() || busy(job), name: "audit" })),
+      h("div", { class: "actions" }, button("Audit these queries", () => start({ kind: "audit", statements: text, known: state.roles.keys, eps: state.view.eps, require: [] }), { kind: "primary", disabled: !text.trim() || busy(job), name: "audit" })),
       jobCard(job)),
     job?.status === "done" ? outcome(job) : null);
 }

@@ -15,6 +15,7 @@ const TYPES = { number: "numbers", text: "text", date: "dates", bool: "yes or no
 
 let draft = null; // {from: the state's roles as text, roles, kind, drop_missing} while something is not yet used
 let reading = false;
+let streak = null; // {column, before, after}: arrow keys pass over roles, and what they pass over must not change other columns
 
 export function rolesCard(state) {
   const now = current(state);
@@ -34,19 +35,22 @@ export function rolesCard(state) {
 }
 
 function row(column, at, now) {
-  const set1 = (role) => {
-    const roles = { ...now.roles };
+  const choose = (role) => {
+    if (streak?.column !== column.name || streak.after !== draft) streak = { column: column.name, before: now };
+    const { before } = streak;
+    const roles = { ...before.roles };
     if (role === "confidential" || role === "weights") for (const name of Object.keys(roles)) if (roles[name] === role) roles[name] = "leave_out";
     roles[column.name] = role;
-    const kind = role === "confidential" ? guessedKind(column) : now.kind;
-    set({ ...now, roles, kind });
+    const kind = role === "confidential" && before.roles[column.name] !== role ? guessedKind(column) : before.kind;
+    set({ ...before, roles, kind });
+    streak.after = draft;
   };
   const holds = `${TYPES[column.type] ?? column.type}, ${count(column.distinct)} different${column.nulls ? `, ${count(column.nulls)} missing` : ", none missing"}`;
   return { key: `column-${column.name}`, cells: [
     h("span", { class: "column-name" }, longText(column.name, 32)), holds, smallBars(column),
     h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, `Role of ${clipped(column.name, 60)}`),
       ROLES.map(([role, label]) => h("label", { class: "segment", key: role },
-        h("input", { type: "radio", name: `role-${at}`, "data-name": `role-${column.name}-${role}`, value: role, checked: now.roles[column.name] === role, on: { change: () => set1(role) } }), h("span", {}, label)))),
+        h("input", { type: "radio", name: `role-${at}`, "data-name": `role-${column.name}-${role}`, value: role, checked: now.roles[column.name] === role, on: { change: () => choose(role) } }), h("span", {}, label)))),
     h("span", { class: "soft" }, longText(column.guess?.reason ?? "", 140)),
   ] };
 }

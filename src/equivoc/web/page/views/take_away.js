@@ -45,6 +45,7 @@ function callsCard(state) {
       h("h3", { class: "calls-title" }, title),
       each.value ? parts(
         each.value.command ? codeBox("Command line", each.value.command, `${name}-command`) : null,
+        name === "audit" ? codeBox("The file log.sql", latest(state, "audit").request.statements, "audit-log") : null,
         each.value.python ? codeBox("Python", each.value.python, `${name}-python`) : null,
         each.value.plan ? parts(codeBox("Plan (TOML)", each.value.plan, `${name}-plan`), planFile(each.value.plan, name)) : null)
         : h("p", { class: "soft", role: "status" }, each.problem || "Writing the calls…"))));

@@ -19,7 +19,6 @@ from equivoc.queries.answers.atoms import atoms
 from equivoc.queries.answers.system import AnswerSystem
 from equivoc.queries.even_grids import EvenGrid
 from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
-from equivoc.queries.posteriors.draws import draw_databases
 
 BAR = 120.0
 
@@ -96,9 +95,6 @@ def main() -> None:
         )
         for note in found.notes:
             print(f"  note: {note}")
-        begin = time.perf_counter()
-        draw_databases(system, draws=30, rng=np.random.default_rng(0), prior=prior)
-        print(f"  30 databases drawn       {time.perf_counter() - begin:7.1f} s")
 
 
 if __name__ == "__main__":

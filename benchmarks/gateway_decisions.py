@@ -176,7 +176,9 @@ def reconstruction(quick: bool, subsets: int = SUBSETS) -> None:
     rows = []
     with tempfile.TemporaryDirectory() as folder, Gateway(data, store=Path(folder) / "store") as gate:
         start = time.perf_counter()
-        for subset in asked:
+        for number, subset in enumerate(asked):
+            if number and number % 1_000 == 0:
+                print(f"   {number:,} asked, {len(rows):,} answered", flush=True)
             listed = ", ".join(map(str, np.flatnonzero(subset)))
             if gate.ask(f"SELECT SUM(pay) FROM people WHERE id IN ({listed})", analyst="a").answered:
                 rows.append(subset)

@@ -256,3 +256,35 @@ def test_medians_of_many_people_are_left_out_and_said() -> None:
     assert "leave out the MEDIAN or variance of statements 2, 3" in note
     alone = eq.audit(many, "SELECT SUM(wage_per_hour) FROM people WHERE age > 70")
     np.testing.assert_allclose(found.frame["h0"], alone.frame["h0"])
+    assert set(alone.frame["method"]) == {"prior", "convolution"}
+    assert set(found.frame["method"]) == {"incomplete"}
+    assert found.frame["error"].isna().all()
+
+
+def test_figures_that_leave_something_out_meet_no_requirement() -> None:
+    many = eq.datasets.people("cps_hourly_workers")
+    asked = ["SELECT SUM(wage_per_hour) FROM people WHERE age > 70"]
+    limits = ["h0@worst >= 0.1", "true_hit(0) <= 0.999", "h0 <= 100"]
+    assert eq.audit(many, asked, require=limits).meets
+    found = eq.audit(
+        many, [*asked, "SELECT MEDIAN(wage_per_hour) FROM people WHERE age > 60"], require=limits
+    )
+    concerned = int((found.frame["method"] == "incomplete").sum())
+    assert 0 < concerned < len(many)
+    assert [each.meets for each in found.requirements] == [False, False, True]
+    doubt = f"the figures of {concerned} people are incomplete, rough or bounds only"
+    assert doubt in found.requirements[0].sentence
+    assert found.requirements[0].missed_by is None
+    facts = found.facts()
+    assert doubt in facts["headline"]
+    assert facts["disclosed_sentence"].startswith(
+        "Nobody's exact wage_per_hour follows from the answers as far as"
+    )
+    assert facts["tone"] == "alarm"
+
+
+def test_values_too_large_to_add_up() -> None:
+    frame = pd.DataFrame({"age": range(4), "pay": [0.0, 1e307, 1.7e308, 1.7e308]})
+    people = eq.Microdata(frame, confidential="pay", keys=["age"])
+    with pytest.raises(eq.InputError, match=r"the value 1.7e\+308, too large to add up"):
+        eq.audit(people, "SELECT SUM(pay) FROM people")

@@ -201,3 +201,16 @@ def test_decisions_do_not_depend_on_the_true_data(seed: int) -> None:
     assert replies == again
     assert any(reply.answered for reply in replies)
     assert not all(reply.answered for reply in replies)
+
+
+def test_sums_may_leave_one_person_who_has_the_minimum() -> None:
+    """Eight people have 9 by their sums; the database is led to a minimum of 0 by one of the other two."""
+    truth = [9] * 8 + [0, 5]
+    known = answered(truth, range(10))
+    for first in range(0, 8, 2):
+        known.take([question("sum", [first, first + 1], truth)])
+    known.take([question("min", range(10), truth)])
+    assert not known._pool.lost
+    drawn = known._pool.databases
+    assert (drawn[:, :8] == 9).all()
+    assert (drawn.min(axis=1) == 0).all()

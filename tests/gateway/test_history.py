@@ -191,6 +191,31 @@ def test_nothing_is_answered_if_the_log_cannot_be_written(people: Microdata, ope
         gate.ask("SELECT SUM(pay) FROM people", analyst="a")
 
 
+@pytest.mark.parametrize("step", ["judge", "take"])
+def test_an_interrupted_decision_stops_the_gateway(
+    people: Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Otherwise it would go on without remembering what it may have answered."""
+    first = "SELECT SUM(pay) FROM people WHERE id < 20"
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    gate = Gateway(people, store=tmp_path / "store", policy={"least_h0": 0.2})
+    with monkeypatch.context() as patched:
+        patched.setattr(gate._decisions, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            gate.ask(first, analyst="a")
+    with pytest.raises(InputError, match="a decision was interrupted"):
+        gate.ask("SELECT SUM(pay) FROM people WHERE id < 19", analyst="a")
+    with Gateway(people, store=tmp_path / "store", policy={"least_h0": 0.2}) as again:
+        assert [entry.question for entry in again.history()] == (
+            [] if step == "judge" else ['SELECT SUM("pay") FROM "people" WHERE "id" < 20']
+        )
+        reply = again.ask("SELECT SUM(pay) FROM people WHERE id < 19", analyst="a")
+        assert reply.answered == (step == "judge")
+
+
 def test_questions_of_several_threads_are_decided_one_after_the_other(
     people: Microdata, open_gate: Open
 ) -> None:

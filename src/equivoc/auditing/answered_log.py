@@ -18,6 +18,8 @@ class AnsweredLog(GroupedRelease):
 
     remarks: tuple[str, ...] = field(default=(), repr=False)
     """What the posteriors leave out or approximate, in sentences."""
+    doubt: str = field(default="", repr=False)
+    """Why the posteriors may show less risk than there is; "": they do not."""
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
         return list(self.remarks)
@@ -45,4 +47,19 @@ take. She takes every database that fits the answers as equally likely.
     return (
         f"She knows the answers to {counted(statements, 'statement')}, everyone's keys (so who is in each query set) "
         f"and the values that {confidential} can take. {weighs}"
+    )
+
+
+def doubt(people: int) -> str:
+    """Why no requirement is met if the figures of so many people may show less risk than there is.
+
+    >>> doubt(0), doubt(2)
+    ('', 'the figures of 2 people are incomplete, rough or bounds only, and more may be known about them')
+    """
+    if not people:
+        return ""
+    them = "her" if people == 1 else "them"
+    return (
+        f"the figures of {counted(people, 'person')} are incomplete, rough or bounds only, and more may be known about "
+        f"{them}"
     )

@@ -8,11 +8,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from equivoc.arguments import checked_number, checked_whole_number
 from equivoc.assessment.assess import assess
 from equivoc.assessment.requirements.requirement import Requirement, requirements
-from equivoc.auditing.answered_log import AnsweredLog, knowledge
+from equivoc.auditing.answered_log import AnsweredLog, doubt, knowledge
 from equivoc.auditing.conclusions import AnsweredQuestions
+from equivoc.auditing.methods import UNSETTLED, named_methods
 from equivoc.auditing.result import Audit
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
@@ -89,11 +92,13 @@ def audit(
     concluded = log.conclusions()
     system, found = concluded.system, concluded.posteriors
     notes = (*found.notes, *_of_other_data(table, questions))
+    unsettled = np.isin(named_methods(found).astype(str), UNSETTLED)[system.atoms.of_person]
     release = AnsweredLog(
         people,
         system.atoms.of_person,
         Stated(found.probabilities),
         remarks=notes,
+        doubt=doubt(int(np.count_nonzero(unsettled))),
         fixed=True,
         mechanism=knowledge(people.confidential, len(parsed), _prior_name(prior)),
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from equivoc.arguments import checked_number
 from equivoc.assessment.report_methods import Reported
 from equivoc.auditing.conclusions import AnsweredQuestions
-from equivoc.auditing.methods import EXACT, method_name
+from equivoc.auditing.methods import EXACT, UNSETTLED, named_methods
 from equivoc.auditing.person_posteriors import PersonPosteriors
 from equivoc.auditing.responsible import ResponsibleStatements, responsible_statements
 from equivoc.errors import InputError
@@ -88,18 +88,19 @@ class Audit(Reported):
 
     @cached_property
     def proved(self) -> NDArray[np.bool_]:
-        """Of each atom: True if its posterior is exact, or the bounds leave one value; False if it was sampled."""
+        """Of each atom: True if one value left is proved: the posterior is exact, or the bounds leave one value."""
         exact = np.array([method in EXACT for method in self.found.method], dtype=np.bool_)
         return np.asarray(exact | (self.low == self.high))
 
     @cached_property
     def method(self) -> NDArray[Any]:
         """The method behind each atom's posterior: a name of `equivoc.auditing.methods.MEANINGS`."""
-        named = [
-            method_name(method, promised=bool(promised))
-            for method, promised in zip(self.found.method, self.found.promised, strict=True)
-        ]
-        return np.array(named, dtype=object)
+        return named_methods(self.found)
+
+    @cached_property
+    def unsettled(self) -> NDArray[np.bool_]:
+        """Of each atom: True if its figures may show less risk than there is."""
+        return np.asarray(np.isin(self.method.astype(str), UNSETTLED))
 
     @cached_property
     def frame(self) -> Any:
@@ -200,7 +201,7 @@ class Audit(Reported):
 
     @property
     def meets(self) -> bool:
-        """True if every requirement is met; also without requirements."""
+        """True if every requirement is met; also without requirements. `unsettled` figures meet none."""
         return self.assessment.meets
 
     @cached_property

@@ -31,6 +31,8 @@ FIRST_SWEEPS = 8
 MOST_SWEEPS = 256
 MIXING_SWEEPS = 10
 BRIDGE_SWEEPS = 200
+ATTAINERS = 8
+"""How many people are tried as the one who has the answer of a MIN or MAX."""
 Ints = NDArray[np.int64]
 
 
@@ -64,7 +66,7 @@ class AnswerPool:
         self.extremes: list[Extreme] = []
         """The answered MIN and MAX."""
         self.lost = False
-        """True if no database could be led to an answer: nothing more can be judged."""
+        """True if fewer than half of the databases could be led to an answer: nothing more can be judged."""
 
     def lead(self, goal: Goal, before: SumMoves, *, seed: int) -> None:
         """Lead every database to an answer, by moves that keep the earlier ones."""
@@ -78,18 +80,17 @@ class AnswerPool:
         reached = np.zeros(len(self.databases), dtype=np.bool_)
 
         def lead_one(number: int) -> None:
-            # The attainer of a MIN or MAX is chosen by each database's own seed.
             x, state = self.databases[number], _state(seed, number)
-            aim = goal if goal.chosen < 0 else goal._replace(chosen=self._attainer(goal, low, high, state))
-            if aim.chosen == -2:
-                return
             attained = _attained(shape, x, values)
-            sweeps(shape, x, low, high, values, attained, BRIDGE_SWEEPS, state, nothing, nobody, aim)
-            reached[number] = distance(x, aim) == 0
+            for aim in self._aims(goal, low, high, np.random.default_rng([seed, number])):
+                sweeps(shape, x, low, high, values, attained, BRIDGE_SWEEPS, state, nothing, nobody, aim)
+                if distance(x, aim) == 0:
+                    reached[number] = True
+                    return
 
         _for_each(lead_one, len(self.databases))
         good = np.flatnonzero(reached)
-        if not good.size:
+        if 2 * good.size < len(self.databases):  # copies of a few would not resolve the policy's share
             self.lost = True
             return
         for number in np.flatnonzero(~reached).tolist():
@@ -131,6 +132,8 @@ class AnswerPool:
             if self.lost:
                 return None
             databases = self.databases
+        if tracked[moves.still()].any():
+            return limits.accepted + 1
         shape, _ = self._shape(moves, [*self.extremes, *new])
         allowed = limits.work // max(1, len(databases) * self.sweep_work(moves))
         if allowed < FIRST_SWEEPS + MIXING_SWEEPS:
@@ -229,10 +232,15 @@ class AnswerPool:
         known = [-1 if each.position is None else each.position for each in extremes]
         return shape, np.array(known, dtype=np.int64)
 
-    def _attainer(self, goal: Goal, low: Ints, high: Ints, state: NDArray[np.uint64]) -> int:
-        """Someone of the query set who can have the answer; −2: nobody can."""
+    def _aims(self, goal: Goal, low: Ints, high: Ints, rng: np.random.Generator) -> list[Goal]:
+        """A sum as it is; for MIN and MAX, people of the query set, in random order, as the one who has the answer.
+
+        Several of them, because earlier sums may rule out the first ones.
+        """
+        if goal.chosen < 0:
+            return [goal]
         able = np.flatnonzero(goal.inside & (low <= goal.target) & (goal.target <= high))
-        return int(able[int(state[0]) % len(able)]) if len(able) else -2
+        return [goal._replace(chosen=int(person)) for person in rng.permutation(able)[:ATTAINERS]]
 
 
 def no_goal() -> Goal:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
@@ -19,9 +19,6 @@ from equivoc.gateway.policy import Policy, as_policy
 from equivoc.number_format import bits, counted
 from equivoc.plain_text import printable
 from equivoc.study.fingerprint import data_fingerprint
-
-if TYPE_CHECKING:
-    pass
 
 LONGEST_NAME = 200
 POOL_EVERY = 20
@@ -115,11 +112,13 @@ class Gateway:
                 begin = printable(sql)[:LONGEST_INVALID] if isinstance(sql, str) else ""
                 self._record(analyst, begin, "invalid", str(mistake), None)
                 raise
-            verdict = self._decisions.judge(asked, analyst)
+            with self._whole_or_stopped():
+                verdict = self._decisions.judge(asked, analyst)
             value = asked.value() if verdict.decision != "refused" else None
             entry = self._record(analyst, asked.text, verdict.decision, verdict.reason, value)
             if verdict.decision != "refused":
-                self._decisions.take(asked, analyst, verdict)
+                with self._whole_or_stopped():
+                    self._decisions.take(asked, analyst, verdict)
                 self._save_pools(every=POOL_EVERY)
             return Reply(verdict.decision != "refused", entry.value, entry.reason, entry.number)
 
@@ -159,6 +158,20 @@ class Gateway:
             self._closed = f"the gateway stopped, because its log could not be written: {problem}"
             raise
 
+    @contextmanager
+    def _whole_or_stopped(self) -> Iterator[None]:
+        """If a decision is interrupted, stop: what was answered may be remembered in part only.
+
+        The log is whole, and a gateway that is opened on it again remembers everything.
+        """
+        try:
+            yield
+        except BaseException as problem:
+            self._history.close()
+            kind = type(problem).__name__
+            self._closed = f"the gateway stopped, because a decision was interrupted ({kind}); open it again."
+            raise
+
     def _save_pools(self, *, every: int) -> None:
         """Save drawn databases, which only makes the next start faster: without them they are drawn again."""
         with suppress(InputError):
@@ -174,6 +187,7 @@ def _check_limits(people: Microdata, policy: Policy) -> None:
     """InputError for limits that no answer about these people can meet, before anything is stored."""
     from equivoc.gateway.class_edges import key_classes
     from equivoc.queries.answers.constraints import answer_grid
+    from equivoc.queries.statements.exact_aggregates import ConfidentialValues
     from equivoc.queries.statements.schema import schema_of
 
     if not people.attribute.numeric:
@@ -189,6 +203,7 @@ def _check_limits(people: Microdata, policy: Policy) -> None:
             f"give at most {MOST_DRAWN_VALUES // len(people):,}."
         )
     key_classes(people, schema_of(people), policy.edges)
+    ConfidentialValues(people.values[people.codes])
     answer_grid(people.values, people=len(people))
     most = math.log2(len(people.values))
     if policy.least_h0 >= most > 0 or len(people.values) == 1:

@@ -1,16 +1,16 @@
 """Moves that keep all answered sums: shifts of a few atoms' sums, the steps of the chain over databases.
 
 For ranges of one key they are shifts of prefix sums. For other sets: pairs of neighbouring atoms that differ in the
-same sums (any pairs, for atoms that few of these use), and, where atoms and sums are few, a lattice basis of all moves
-with sums and differences of its vectors. Missing moves make the chain's figures too small, so that a question is rather
-refused.
+same sums (any pairs, for atoms that few of these use), and a lattice basis with sums and differences of its vectors: of
+all moves where atoms are few, otherwise of the moves near each atom that has too few. Missing moves make the chain's
+figures too small, so that a question is rather refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 from equivoc.data.microdata import Microdata
 
 LARGEST_STEP = 6
-_MOST_LATTICE_ATOMS = 600
-_MOST_LATTICE_ENTRIES = 60_000
-_MOST_ROUNDS = 30
+_MOST_LATTICE_ATOMS = 200
 _MOST_PAIRS_PER_DIFFERENCE = 64
 _MOST_COMBINED = 40
+_SHORTEST_COMBINED = 3
 _ENOUGH_MOVES = 8
 _MOST_PAIRED_ATOMS = 1_400
 _MOST_RARE_ATOMS = 500
+_NEIGHBOURHOODS = ((150, 3), (400, 1))
+"""Among how many nearest atoms moves are looked for, for atoms that fewer moves than the second number use."""
+_MOST_NEIGHBOURHOODS = 200
 Move = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Atoms, and the step of each."""
 
@@ -39,6 +41,13 @@ class SumMoves:
     free: NDArray[np.bool_] = field(repr=False)
     """Which atoms are in no sum."""
     moves: tuple[Move, ...] = field(repr=False)
+
+    def still(self) -> NDArray[np.int64]:
+        """The people whom no move changes: alone in an atom that is in a sum, and in no move."""
+        moving = self.free | (np.bincount(self.atom, minlength=len(self.free)) > 1)
+        for atoms, _ in self.moves:
+            moving[atoms] = True
+        return np.flatnonzero(~moving[self.atom])
 
 
 class KeyOrders:
@@ -101,6 +110,9 @@ def sum_moves(
     rare = np.flatnonzero((found.uses < _ENOUGH_MOVES) & ~free)
     if rare.size:
         for steps in _for_rare_atoms(sign, rare):
+            found.add(steps)
+    if len(free) > _MOST_LATTICE_ATOMS:
+        for steps in _near_still_atoms(sets, label, found, free):
             found.add(steps)
     return SumMoves(label, free, found.moves())
 
@@ -196,6 +208,33 @@ def _for_rare_atoms(sign: NDArray[np.uint64], rare: NDArray[np.int64]) -> Iterat
                 yield _exchange(atom, partner, one, other)
 
 
+def _near_still_atoms(
+    sets: Sequence[NDArray[np.int64]], label: NDArray[np.int64], found: _Collected, free: NDArray[np.bool_]
+) -> Iterator[dict[int, int]]:
+    """Moves of atoms that have too few: lattice bases of the atoms that are in nearly the same sums."""
+    from equivoc.queries.posteriors.local_moves import neighbourhood_moves
+
+    inside = np.zeros((len(sets), len(free)), dtype=np.float32)
+    for row, members in zip(inside, sets, strict=True):
+        row[label[members]] = 1
+    size = inside.sum(axis=0)
+    for neighbours, enough in _NEIGHBOURHOODS:
+        tried = free.copy()
+        for _ in range(_MOST_NEIGHBOURHOODS):
+            still = np.flatnonzero((found.uses < enough) & ~tried)
+            if not still.size:
+                break
+            atom = int(still[0])
+            tried[atom] = True
+            # The number of sums that hold one of two atoms but not the other.
+            distance = size + size[atom] - 2 * (inside[:, atom] @ inside)
+            near = np.sort(np.argsort(distance, kind="stable")[:neighbours])
+            for atoms, steps in neighbourhood_moves(inside[:, near]):
+                move = dict(zip(near[atoms].tolist(), steps.tolist(), strict=True))
+                if _small(move):
+                    yield move
+
+
 def _exchange(one: int, other: int, third: int, fourth: int) -> dict[int, int]:
     """The steps +1, −1, −1, +1 of these atoms; atoms may repeat."""
     steps: dict[int, int] = {}
@@ -207,10 +246,11 @@ def _exchange(one: int, other: int, third: int, fourth: int) -> dict[int, int]:
 def _lattice(
     sets: Sequence[NDArray[np.int64]], label: NDArray[np.int64], atoms: int
 ) -> Iterator[dict[int, int]]:
-    """A lattice basis of all moves, shortened; nothing if atoms or sums are too many."""
+    """A lattice basis of all moves, shortened; nothing if the atoms are too many."""
     from equivoc.queries.posteriors.integer_solutions import integer_solutions
+    from equivoc.queries.posteriors.local_moves import shorter
 
-    if atoms > _MOST_LATTICE_ATOMS or atoms * len(sets) > _MOST_LATTICE_ENTRIES:
+    if atoms > _MOST_LATTICE_ATOMS:
         return
     matrix = np.zeros((len(sets), atoms), dtype=np.int64)
     for row, members in zip(matrix, sets, strict=True):
@@ -221,39 +261,28 @@ def _lattice(
         return
     if solved is None:
         return
-    basis = _shorter(np.asarray(solved.moves.toarray()))
-    found = [{int(a): int(vector[a]) for a in np.flatnonzero(vector)} for vector in basis]
-    yield from (steps for steps in found if _small(steps))
-    if len(found) <= _MOST_COMBINED:  # a basis alone can leave databases unreached
-        for one, other in combinations(found, 2):
-            if one.keys() & other.keys():
-                for sign in (1, -1):
-                    total = {a: one.get(a, 0) + sign * other.get(a, 0) for a in one.keys() | other.keys()}
-                    kept = {a: step for a, step in total.items() if step}
-                    if _small(kept):
-                        yield kept
+    basis = shorter(np.asarray(solved.moves.toarray()))
+    for vector in (*basis, *_combined(basis)):  # a basis alone can leave databases unreached
+        steps = {int(a): int(vector[a]) for a in np.flatnonzero(vector)}
+        if _small(steps):
+            yield steps
 
 
-def _shorter(basis: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Subtract vectors from each other as long as that shortens them; the lattice stays the same."""
-    found = basis.astype(np.float64)  # whole numbers far below 2^53: exact
-    products = found @ found.T
-    for _ in range(_MOST_ROUNDS):
-        changed = False
-        for one in range(len(found)):
-            if products[one, one] == 0:
-                continue
-            times = np.rint(products[one] / products[one, one])
-            times[one] = 0
-            others = np.flatnonzero(times)
-            if others.size:
-                found[others] -= times[others, None] * found[one]
-                products[others] = found[others] @ found.T
-                products[:, others] = products[others].T
-                changed = True
-        if not changed:
-            break
-    return found.astype(np.int64)
+def _combined(basis: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Sums and differences of pairs of vectors that share an atom; of many vectors, the shortest few of each."""
+    products = basis @ basis.T
+    norms = np.diag(products)
+    touching = (basis != 0).astype(np.int64) @ (basis != 0).T > 0
+    few = len(basis) if len(basis) <= _MOST_COMBINED else _SHORTEST_COMBINED
+    for one in range(len(basis)):
+        length = norms + norms[one] - 2 * np.abs(products[one])
+        others = np.flatnonzero(touching[one])
+        others = others[(others > one) | (few < len(basis)) & (others != one)]
+        for other in others[np.argsort(length[others], kind="stable")[:few]].tolist():
+            if few == len(basis) or products[one, other] <= 0:
+                yield basis[one] + basis[other]
+            if few == len(basis) or products[one, other] > 0:
+                yield basis[one] - basis[other]
 
 
 def _small(steps: dict[int, int]) -> bool:

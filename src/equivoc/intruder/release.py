@@ -172,6 +172,12 @@ class Release(ABC):
         """Remarks for readers of the figures for these keys, one sentence each."""
         return []
 
+    @property
+    def doubt(self) -> str:
+        """Why the posteriors may show less risk than there is, so that no requirement is met by them; "": they do
+        not."""
+        return ""
+
 
 @dataclass(frozen=True, eq=False)
 class GroupedRelease(Release):

@@ -156,14 +156,16 @@ def disclosed_sentence(found: Audit) -> str:
     people, name = len(found.people), found.people.confidential
     certain = found.certain[found.atom]
     many = int(np.count_nonzero(certain))
+    doubt = found.assessment.release.doubt
     if not many:
-        return f"Nobody's exact {name} follows from the answers."
+        told = f"Nobody's exact {name} follows from the answers"
+        return f"{told}." if not doubt else f"{told} as far as it was computed: {doubt}."
     sampled = int(np.count_nonzero(certain & ~found.proved[found.atom]))
     share = f"{many:,} of {counted(people, 'person')} ({percent(many / people)})"
     told = f"The exact {name} of {share} follows from the answers."
-    return told + (
-        f" For {sampled:,} of them this was found by sampling and is not proved." if sampled else ""
-    )
+    if sampled:
+        told += f" For {sampled:,} of them this was found by sampling and is not proved."
+    return told + (f" Perhaps more follow: {doubt}." if doubt else "")
 
 
 def tone(found: Audit) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from equivoc.assessment.requirements.figures import used_eps, why_not
-from equivoc.assessment.requirements.outcome import Outcome, outcome
+from equivoc.assessment.requirements.outcome import Outcome, doubted, outcome
 from equivoc.assessment.requirements.requirement import Requirement, check_contradictions
 
 if TYPE_CHECKING:
@@ -19,12 +19,15 @@ def judged(result: Assessment) -> tuple[Outcome, ...]:
         return ()
     of_releases = [row["requirements"] for row in result.drawn_figures]
     return tuple(
-        outcome(
-            requirement,
-            values,
-            eps=used_eps(result, requirement),
-            reason=why_not(result, requirement),
-            attribute=result.people.confidential,
+        doubted(
+            outcome(
+                requirement,
+                values,
+                eps=used_eps(result, requirement),
+                reason=why_not(result, requirement),
+                attribute=result.people.confidential,
+            ),
+            result.release.doubt,
         )
         for requirement, values in zip(result.require, zip(*of_releases, strict=True), strict=True)
     )

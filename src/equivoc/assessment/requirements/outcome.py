@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from equivoc.assessment.requirements.requirement import Requirement
 from equivoc.assessment.spread import over_releases
 from equivoc.number_format import counted, figure
+
+KEYS_ALONE = ("k", "l", "t")
+"""Figures of the released file, which depend on no posterior."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,10 @@ class Outcome:
     meets: bool
     """True if the judged figure keeps the limit. A figure that does not apply never does."""
     missed_by: float | None
-    """How far the judged figure is beyond the limit; 0 if it is met, None if the figure does not apply."""
+    """How far the judged figure is beyond the limit; 0 if it is met, None if the figure does not apply or cannot be
+    relied on."""
     reason: str
-    """Why the figure does not apply; "" if it does."""
+    """Why the figure does not apply or cannot be relied on; "" if it does and can."""
     releases: int = 1
     """How many releases the value is a mean of."""
     attribute: str = ""
@@ -130,3 +134,21 @@ def outcome(
         len(found),
         attribute,
     )
+
+
+def doubted(found: Outcome, doubt: str) -> Outcome:
+    """The outcome where posteriors may show less risk than there is: a limit of the risk that they keep is not met.
+
+    ``doubt`` says why, "" if they do not. The figures of the keys alone (k, l, t) stand.
+
+    >>> from equivoc.assessment.requirements.requirement import parse_requirement
+    >>> met = outcome(parse_requirement("h0 >= 1"), [3.0])
+    >>> doubted(met, "two people were left out").sentence
+    'h0 >= 1 is not met: 3 was computed, which proves nothing: two people were left out.'
+    """
+    asked = found.requirement
+    if not doubt or not found.meets or not asked.limits_risk or asked.figure in KEYS_ALONE:
+        return found
+    assert found.value is not None
+    why = f"{figure(found.value)} was computed, which proves nothing: {doubt}"
+    return replace(found, meets=False, missed_by=None, reason=why)

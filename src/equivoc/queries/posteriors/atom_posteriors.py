@@ -38,6 +38,7 @@ class _Found:
     method: list[Method]
     error: NDArray[np.float64]
     promised: NDArray[np.bool_]
+    left_out: NDArray[np.bool_]
     notes: list[str] = field(default_factory=list)
     waiting: list[Component] = field(default_factory=list)
     """Components that no exact method could do."""
@@ -79,6 +80,10 @@ def atom_posteriors(
     limits = None if bounds is None else (bounds.sum_low, bounds.sum_high)
     split = parts(system, belief, limits)
     counted, left_out = _count_moments(system, split, belief, work)
+    incomplete = np.zeros(len(system.atoms), dtype=bool)
+    for component in split.components:
+        if any(known.question in left_out for known in component.moments):
+            incomplete[component.atoms] = True
     if left_out:
         kept = tuple(known for known in system.moments if known.question not in left_out)
         split = parts(replace(system, moments=kept), belief, limits)
@@ -87,6 +92,7 @@ def atom_posteriors(
         ["prior"] * len(system.atoms),
         np.zeros(len(system.atoms)),
         np.ones(len(system.atoms), dtype=bool),
+        incomplete,
     )
     if left_out:
         found.notes.append(
@@ -108,8 +114,10 @@ def atom_posteriors(
         if progress is not None:
             progress(f"sampling {len(component.atoms)} atoms")
         _sample(component, split, tables, found, problem, work * max(len(component.atoms) / atoms, 0.05))
+    found.error[incomplete] = np.nan
+    found.promised[incomplete] = False
     return AtomPosteriors(
-        found.probabilities, tuple(found.method), found.error, found.promised, tuple(found.notes)
+        found.probabilities, tuple(found.method), found.error, found.promised, incomplete, tuple(found.notes)
     )
 
 

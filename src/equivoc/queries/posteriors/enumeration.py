@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,17 +12,6 @@ from equivoc.queries.posteriors.sum_tables import SumTable
 
 _MOST_EXTREMES = 8
 _ENTRIES_AT_A_TIME = 2**22
-
-
-@dataclass(frozen=True, eq=False)
-class Enumerated:
-    """All points, their probabilities, and the probability of every (flags, sum) of each atom."""
-
-    points: NDArray[np.int64] = field(repr=False)
-    """Points × atoms."""
-    weights: NDArray[np.float64] = field(repr=False)
-    marginals: tuple[NDArray[np.float64], ...] = field(repr=False)
-    """Per atom: states × sums from its low to its high."""
 
 
 def enumerate_points(component: Component, *, most: float) -> NDArray[np.int64] | None:
@@ -112,8 +99,13 @@ def _plane(
     return np.vstack(found) if found else np.empty((0, len(point)), dtype=np.int64)
 
 
-def enumerated(component: Component, tables: tuple[SumTable, ...], *, most: float) -> Enumerated | None:
-    """Weigh every point; None if there are too many. ImpossibleAnswersError if nothing fits."""
+def enumerated(
+    component: Component, tables: tuple[SumTable, ...], *, most: float
+) -> tuple[NDArray[np.float64], ...] | None:
+    """The probability of each atom's (flags, sum), states × sums from its low to its high, by weighing every point.
+
+    None if there are too many points; ImpossibleAnswersError if nothing fits.
+    """
     extremes = len(component.extremes)
     if extremes > _MOST_EXTREMES:
         return None
@@ -144,7 +136,7 @@ def enumerated(component: Component, tables: tuple[SumTable, ...], *, most: floa
                     term = forward[atom][:, covered] + backward[atom + 1][:, covered | bits[atom][state]]
                     log_here = np.logaddexp(log_here, term + own)
                 np.add.at(marginals[atom][state], sums - component.low[atom], np.exp(log_here - log_total))
-    return Enumerated(points, np.exp(log - log_total), tuple(marginals))
+    return tuple(marginals)
 
 
 def attained_bits(component: Component) -> list[list[int]]:

@@ -1,8 +1,7 @@
-"""One component by an exact method: the probability of each atom's sum and flags, and joint draws of them."""
+"""One component by an exact method: the probability of each atom's sum and flags."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,16 +11,13 @@ from equivoc.queries.posteriors.components import Component
 from equivoc.queries.posteriors.dynamic_programming import (
     MOST_EXTREMES,
     MOST_OPEN,
-    Counted,
     Network,
     Options,
     count,
 )
-from equivoc.queries.posteriors.enumeration import Enumerated, attained_bits, enumerated
+from equivoc.queries.posteriors.enumeration import attained_bits, enumerated
 from equivoc.queries.posteriors.result import Method
 from equivoc.queries.posteriors.sum_tables import SumTable
-
-Draw = Callable[[int, np.random.Generator], tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +27,6 @@ class ExactSums:
     method: Method
     marginals: tuple[NDArray[np.float64], ...] = field(repr=False)
     """Per atom: states × sums from its low to its high."""
-    draw: Draw = field(repr=False)
-    """From (draws, rng) to sums and states of the flags, each draws × atoms."""
 
 
 def exact_sums(
@@ -48,9 +42,9 @@ def exact_sums(
         if found is not None:
             return found
     if "enumeration" in methods:
-        points = enumerated(component, tables, most=most)
-        if points is not None:
-            return _from_points(component, tables, points)
+        marginals = enumerated(component, tables, most=most)
+        if marginals is not None:
+            return ExactSums("enumeration", marginals)
     if "dynamic programming" in methods:
         return _by_counting(component, tables, "dynamic programming", most)
     return None
@@ -94,30 +88,7 @@ def _by_counting(
         spread = np.zeros((len(table.log_weight), high - low + 1))
         spread[meaning[atom][:, 0], meaning[atom][:, 1] - low] = counted.options[atom]
         marginals.append(spread)
-    return ExactSums(method, tuple(marginals), _options_draw(counted, meaning))
-
-
-def _options_draw(counted: Counted, meaning: list[NDArray[np.int64]]) -> Draw:
-    def draw(draws: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        chosen = counted.draw(draws, rng)
-        both = np.stack([m[chosen[:, atom]] for atom, m in enumerate(meaning)], axis=1)
-        return both[:, :, 1], both[:, :, 0]
-
-    return draw
-
-
-def _from_points(component: Component, tables: tuple[SumTable, ...], found: Enumerated) -> ExactSums:
-    def draw(draws: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        upto = np.cumsum(found.weights)
-        chosen = np.searchsorted(upto, rng.random(draws) * upto[-1], side="right")
-        sums = found.points[np.minimum(chosen, len(upto) - 1)]
-        states = np.zeros_like(sums)
-        if component.extremes:
-            for place, point in enumerate(sums):
-                states[place] = draw_states(component, tables, point, rng)
-        return sums, states
-
-    return ExactSums("enumeration", found.marginals, draw)
+    return ExactSums(method, tuple(marginals))
 
 
 def draw_states(

@@ -70,9 +70,7 @@ class Sampled:
     """Sweeps of each chain, warm-up included."""
 
 
-def prepare(
-    component: Component, tables: tuple[SumTable, ...], *, seed: int, chains: int = CHAINS
-) -> Chain | None:
+def prepare(component: Component, tables: tuple[SumTable, ...], *, seed: int) -> Chain | None:
     """Find starts and moves; None if they cannot be found in reasonable work."""
     order = component_order(component)
     first = starting_point(component, tables, order=order)
@@ -85,7 +83,7 @@ def prepare(
     no_gaps = all(len(table.domain.positions) == table.domain.steps + 1 for table in tables)
     rng = np.random.default_rng([seed, 1])
     starts = [first]
-    for _ in range(chains - 1):
+    for _ in range(CHAINS - 1):
         direction = rng.standard_normal(len(component.atoms))
         other = starting_point(component, tables, order=order, objective=direction)
         starts.append(first if other is None else other)

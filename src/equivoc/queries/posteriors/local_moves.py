@@ -44,14 +44,14 @@ def local_moves(
             waiting[near[:_COVERED]] = False
             waiting[seed] = False
             near = np.sort(near)
-            for names, steps in _neighbourhood(dense[:, near]):
+            for names, steps in neighbourhood_moves(dense[:, near]):
                 found[tuple(near[names].tolist()), tuple(steps.tolist())] = None
                 moved[near[names]] = True
     return [(np.array(a, dtype=np.int64), np.array(s, dtype=np.int64)) for a, s in found]
 
 
-def _neighbourhood(columns: NDArray[np.float32]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Moves among these atoms."""
+def neighbourhood_moves(columns: NDArray[np.float32]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Moves among some atoms: ``columns`` has 1 where a known sum (row) holds an atom."""
     inside = np.unique(columns.astype(np.int64), axis=0)
     try:
         solved = integer_solutions(inside, np.zeros(len(inside), dtype=np.int64))

@@ -37,10 +37,13 @@ class AtomPosteriors:
     the row is the prior on the values that bounds leave. "Gibbs sampling, rough": the chains do not agree, and the row
     is that of the chain that leaves the least uncertainty."""
     error: NDArray[np.float64] = field(repr=False)
-    """The standard error of each atom's largest probability: 0 if exact, estimated if sampled, NaN for "bounds"
-    and for "Gibbs sampling, rough"."""
+    """The standard error of each atom's largest probability: 0 if exact, estimated if sampled, NaN for "bounds",
+    for "Gibbs sampling, rough", and where ``left_out``."""
     promised: NDArray[np.bool_] = field(repr=False)
     """True: the error is proved to be one (exact methods; sampling whose moves reach every database that fits).
     False: checked by several chains from different starts only."""
+    left_out: NDArray[np.bool_] = field(repr=False)
+    """True: a MEDIAN or variance of people linked with the atom's is left out, so that the row may show more
+    uncertainty than there is."""
     notes: tuple[str, ...] = ()
     """What these figures leave out, in sentences."""

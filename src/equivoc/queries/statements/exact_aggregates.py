@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.errors import InputError
 from equivoc.queries.answers.question import Aggregate
 from equivoc.queries.decimals import decimal_places
 
 _LARGEST_INTEGER = 2**63 - 1
+LARGEST_TOTAL = 1e150
+"""Sums of all people are smaller, and their squares are numbers too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,13 @@ class ConfidentialValues:
     """Each person's confidential value, ready to be aggregated over query sets."""
 
     numbers: NDArray[np.float64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        largest = float(np.max(np.abs(self.numbers), initial=0.0))
+        if largest > LARGEST_TOTAL / max(1, len(self.numbers)):
+            raise InputError(
+                f"the confidential attribute has the value {largest:g}, too large to add up: give it in a larger unit."
+            )
 
     def answer(self, aggregate: Aggregate, members: NDArray[np.int64]) -> float | None:
         """The aggregate over the people with these record numbers; None is SQL's NULL.

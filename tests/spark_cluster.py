@@ -43,16 +43,25 @@ class SparkCluster:
         """The master's address."""
         return f"spark://{LOOPBACK}:{self.port}"
 
-    def start(self, *, workers: int = 2, memory: str = "1g") -> None:
+    def start(self, *, workers: int = 2, memory: str = "1g", pinned: bool = False) -> None:
         self.port, self.connect_port = _free_port(), _free_port()
         self._launch("master", "master.Master", "--port", str(self.port), "--webui-port", "0")
         self._wait("master", r"I have been elected leader")
-        self.add_workers(*(f"worker {number}" for number in range(1, workers + 1)), memory=memory)
+        self.add_workers(
+            *(f"worker {number}" for number in range(1, workers + 1)), memory=memory, pinned=pinned
+        )
 
-    def add_workers(self, *names: str, memory: str = "1g") -> None:
-        """Start them at the same time, and wait for all."""
-        for name in names:
+    def add_workers(self, *names: str, memory: str = "1g", pinned: bool = False) -> None:
+        """Start them at the same time, and wait for all; ``pinned``, each of them has a core of the machine to itself.
+
+        Spark gives a worker of one core one task at a time, but its JVM, the task's Python and the collector are
+        threads and processes of their own.
+        """
+        cores = sorted(os.sched_getaffinity(0)) if pinned else []
+        for at, name in enumerate(names):
             self._launch(name, "worker.Worker", "-c", "1", "-m", memory, "--webui-port", "0", self.url)
+            if cores:  # what it starts inherits this
+                os.sched_setaffinity(self.processes[name].pid, {cores[at % len(cores)]})
         for name in names:
             self._wait(name, r"Successfully registered with master")
 
@@ -141,13 +150,13 @@ def driver_settings(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def running_cluster(*, workers: int = 2, memory: str = "1g") -> Iterator[SparkCluster]:
+def running_cluster(*, workers: int = 2, memory: str = "1g", pinned: bool = False) -> Iterator[SparkCluster]:
     """A cluster that is stopped, and whose folder is removed, whatever happens."""
     home = spark_home()
     assert home is not None
     cluster = SparkCluster(home, Path(tempfile.mkdtemp(prefix="equivoc-spark-")))
     try:
-        cluster.start(workers=workers, memory=memory)
+        cluster.start(workers=workers, memory=memory, pinned=pinned)
         yield cluster
     finally:
         cluster.stop()

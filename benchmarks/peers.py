@@ -5,8 +5,11 @@
 
 pycanon, Anonymeter and SDMetrics are installed in environments of their own, in a temporary folder. sdcMicro is asked
 only where it is installed (`Rscript` with the package). Each program reads the CSV file and answers one question in a
-process of its own. The time counts reading and answering; before it, the program answers
-for 200 other records, so that imports and compiled code are loaded. A program that passes --limit is stopped.
+process of its own. The time counts reading and answering; before it, the program answers for 200 other records, so
+that imports and compiled code are loaded. equivoc's kernels are compiled before the first question, because they are
+compiled once on a machine, not once in a process. An answer that took less than 20 seconds is given again: "first" may
+contain what 200 records did not load; ratios are of the second answers, where both programs gave one. A program that
+passes --limit is stopped.
 """
 
 from __future__ import annotations
@@ -41,11 +44,13 @@ import json, sys, time
 import pandas as pd
 KEYS, VALUE = ["age", "sex", "region", "occupation"], "income"
 def told(answer):
-    begin = time.perf_counter()
     answer(sys.argv[2])
-    begin = time.perf_counter()
-    found = answer(sys.argv[1])
-    print("ANSWER", json.dumps([time.perf_counter() - begin, found]))
+    seconds = []
+    while not seconds or (len(seconds) < 2 and seconds[0] < 20):
+        begin = time.perf_counter()
+        found = answer(sys.argv[1])
+        seconds.append(time.perf_counter() - begin)
+    print("ANSWER", json.dumps([seconds, found]))
 noisy = lambda path: path.replace(".csv", "-noisy.csv")
 """
 EQUIVOC = """
@@ -116,7 +121,7 @@ answer <- function(path) {
 answer(given[2])
 begin <- proc.time()[["elapsed"]]
 found <- answer(given[1])
-cat("ANSWER [", proc.time()[["elapsed"]] - begin, ", ", found, "]\\n", sep = "")
+cat("ANSWER [[", proc.time()[["elapsed"]] - begin, "], ", found, "]\\n", sep = "")
 """
 PEERS = {
     "pycanon": (PYCANON, ("k", "uniques", "l", "t")),
@@ -142,8 +147,8 @@ def environment(folder: Path, package: str) -> tuple[Path, str] | None:
     ).stdout.strip()
 
 
-def ask(command: list[Any], file: Path, question: str, limit: float) -> tuple[float, Any] | str:
-    """Seconds and answer, or why there is none."""
+def ask(command: list[Any], file: Path, question: str, limit: float) -> tuple[list[float], Any] | str:
+    """Seconds of the first and the second answer, if there was one, and the answer; or why there is none."""
     words = [*command, str(file), str(file.with_name("few.csv")), question]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=limit, check=False)
@@ -207,23 +212,38 @@ def main() -> None:
             programs["sdcMicro"] = ([rscript, sdc], ("k", "uniques"))
         else:
             print("sdcMicro is not installed")
+        for question in QUESTIONS:  # compiles the kernels
+            ask(next(iter(programs.values()))[0], files["attack"], question, options.limit)
         print(f"{options.rows:,} rows, 4 keys; load before: {os.getloadavg()[0]:.1f}", flush=True)
-        print("| question | program | seconds | answer | its time ÷ ours |\n|---|---|---|---|---|")
+        print(
+            "| question | program | first, s | again, s | answer | its time ÷ ours |\n|---|---|---|---|---|---|"
+        )
+        ratios: dict[str, float] = {}
         for question, meaning in QUESTIONS.items():
-            ours: float | None = None
+            ours: list[float] = []
             for name, (command, answers) in programs.items():
                 if question not in answers:
                     continue
                 file = files["attack" if question == "attack" else "all"]
                 found = ask(command, file, question, options.limit)
-                told, answer, faster = found if isinstance(found, str) else f"{found[0]:.2f}", "", ""
-                if not isinstance(found, str):
-                    answer = f"{found[1]:.6g}"
-                    if name.startswith("equivoc"):
-                        ours = found[0]
-                    elif ours is not None:
-                        faster = f"{found[0] / ours:.2f} ×"
-                print(f"| {meaning} | {name} | {told} | {answer} | {faster} |", flush=True)
+                if isinstance(found, str):
+                    print(f"| {meaning} | {name} | {found} | | | |", flush=True)
+                    continue
+                times, answer = found
+                faster = ""
+                if name.startswith("equivoc"):
+                    ours = times
+                elif ours:
+                    ratio = times[-1] / ours[-1] if len(times) == len(ours) else times[0] / ours[0]
+                    faster = f"{ratio:.2f} ×"
+                    if question in CLASS_RISK and not name.startswith("pandas"):
+                        ratios[f"{question}, {name}"] = ratio
+                shown = " | ".join([*(f"{each:.2f}" for each in times), ""][:2])
+                print(f"| {meaning} | {name} | {shown} | {answer:.6g} | {faster} |", flush=True)
+    if ratios:
+        nearest = min(ratios, key=lambda name: ratios[name])
+        word = "ahead" if ratios[nearest] > 1 else "NOT ahead"
+        print(f"class risk, the nearest peer ({nearest}): {ratios[nearest]:.2f} × our time: {word}")
 
 
 if __name__ == "__main__":

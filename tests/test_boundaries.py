@@ -43,6 +43,17 @@ SIDEWAYS = {("data", "engines"), ("datasets", "data"), ("techniques", "queries")
 """The first of these may import the second, which lies in the same layer."""
 UPWARD = {("equivoc.assessment.report_methods", "report")}
 """The one module that imports from a higher layer: a result writes its report."""
+ENGINES = {f"equivoc.engines.{name}" for name in ("duckdb", "parquet", "postgresql", "spark", "csv_file")}
+"""What belongs to one engine. All others see `equivoc.engines.engine` only, and do not know which it is."""
+OPENING = {
+    "equivoc.data.microdata",
+    "equivoc.data.read",
+    "equivoc.data.reading.records",  # of a CSV file, the line of a record
+    "equivoc.data.reading.tables",
+    "equivoc.cli.people_options",
+    "equivoc.web.views.preview",  # of a file that was uploaded
+}
+"""The modules that open a table, and so choose its engine."""
 ANYTHING = {"__init__", "__main__", "demo"}
 """Top-level modules without import restrictions."""
 
@@ -71,6 +82,8 @@ def violation(module: str, imported: str) -> str | None:
     below = imported.split(".")[1]
     if above in ANYTHING or above == below:
         return None
+    if module not in OPENING and any(f"{imported}.".startswith(f"{engine}.") for engine in ENGINES):
+        return f"{module} imports {imported}, which belongs to one engine"
     if below not in HEIGHT:  # a public name of the top-level package, such as equivoc.curve
         return f"{module} imports {imported} from the top-level package; import it from its own module"
     if above not in HEIGHT:
@@ -119,6 +132,8 @@ def test_modules_are_found() -> None:
         ("equivoc.measure.curve", "from equivoc import curve"),
         ("equivoc.errors", "import equivoc.measure"),
         ("equivoc.techniques.sampling", "from equivoc.models import truta"),
+        ("equivoc.assessment.assess", "from equivoc.engines.spark.table import SparkTable"),
+        ("equivoc.data.classes", "from equivoc.engines import postgresql"),
         ("equivoc.newcomer.room", "from equivoc.errors import InputError"),
         ("equivoc.assessment.assessment", "def f():\n    from equivoc.report.page import write_report"),
         ("equivoc.assessment.report_methods", "from equivoc.cli.app import app"),

@@ -193,6 +193,34 @@ def test_figures_of_records_in_pieces(home: Any, monkeypatch: pytest.MonkeyPatch
     pd.testing.assert_frame_equal(pd.concat(pieces, ignore_index=True), expected, rtol=1e-12, atol=1e-12)
 
 
+def test_tables_of_cells(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are those of the records, and an engine's counts are enough to make, protect and assess them."""
+    held, people = home(3)
+    asked: list[dict[str, Any]] = [
+        {"by": ["job", "age"], "value": "pay"},
+        {"by": ["job", "age"], "value": "pay", "largest": 2},
+        {"by": ["born"]},
+        {"by": ["job", "pay"]},
+        {"by": ["pay"], "value": "pay"},
+    ]
+    expected = [eq.tabulate(held, **each) for each in asked]
+
+    def suppressed_h0(table: eq.CellTable) -> float:
+        release = eq.CellSuppression(rule=eq.Threshold(3)).release(table)
+        return eq.assess(table, release, require=["h0 >= 0"]).requirements[0].value
+
+    h0 = suppressed_h0(expected[0])
+    assert expected[0].people.max() > expected[0].top.shape[1]  # some contributions are not kept
+    if people.engine is not None:
+        monkeypatch.setattr(eq.Microdata, "codes", None)
+        monkeypatch.setattr(eq.Microdata, "key_codes", None)
+    for each, table in zip(asked, expected, strict=True):
+        found = eq.tabulate(people, **each)
+        for name in ("values", "people", "top", "contributions", "waived"):
+            assert getattr(found, name).tolist() == getattr(table, name).tolist()
+    assert suppressed_h0(eq.tabulate(people, **asked[0])) == h0
+
+
 def test_samples(home: Any) -> None:
     """A sample is the same from every home: records of the canonical order, each with the same chance."""
     held, people = home(4, sample=40, seed=9)

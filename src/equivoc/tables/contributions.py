@@ -98,11 +98,23 @@ def summed_up(amounts: Floats, cells: Integers, dimensions: Sequence[Dimension])
     return rolled_up(leaves, dimensions, _total).ravel()
 
 
-def of_people(entries: Entries, dimensions: Sequence[Dimension], *, keep: int) -> Contributions:
-    """Each entry is another contributor: totals are made from their parts."""
+def of_people(
+    entries: Entries, dimensions: Sequence[Dimension], *, keep: int, times: Integers | None = None
+) -> Contributions:
+    """Each entry is another contributor, or as many as ``times`` says: totals are made from their parts."""
     shape = tuple(map(len, dimensions))
     found = Contributions.none(int(np.prod(shape)), keep=keep)
-    found.enter(entries.cells, entries, np.arange(entries.cells.size + 1))
+    if times is None:
+        found.enter(entries.cells, entries, np.arange(entries.cells.size + 1))
+    else:
+        # More than ``keep`` equal contributions change nothing but their number and their sum.
+        kept = entries.of(np.repeat(np.arange(times.size), np.minimum(times, keep)))
+        found.enter(kept.cells, kept, np.arange(kept.cells.size + 1))
+        np.copyto(found.people, _exact_counts(entries.cells, times, found.people.size))
+        np.copyto(
+            found.contributions,
+            np.bincount(entries.cells, np.abs(entries.amounts) * times, minlength=found.people.size),
+        )
 
     def largest(parts: NDArray[Any]) -> NDArray[Any]:
         """The largest of the parts' largest contributions."""
@@ -122,6 +134,12 @@ def of_people(entries: Entries, dimensions: Sequence[Dimension], *, keep: int) -
         ).ravel()
         & (people > 0),
     )
+
+
+def _exact_counts(cells: Integers, times: Integers, size: int) -> Integers:
+    found = np.zeros(size, np.int64)
+    np.add.at(found, cells, times)
+    return found
 
 
 def of_holdings(

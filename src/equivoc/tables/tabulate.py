@@ -19,6 +19,7 @@ from equivoc.errors import InputError
 from equivoc.queries.decimals import decimal_places
 from equivoc.tables.category_trees import dimension_of
 from equivoc.tables.cell_table import OWN_COLUMNS, CellTable
+from equivoc.tables.coded_rows import CodedRows, rows_of
 from equivoc.tables.contributions import Contributions, Entries, of_holdings, of_people, summed_up
 
 Floats = NDArray[np.float64]
@@ -68,11 +69,10 @@ def tabulate(
     names = _checked_by(people, by)
     keep = max(2, checked_whole_number("largest", largest, at_least=1))
     trees = trees_of(hierarchies, names)
-    levels_and_codes = [_column(people, name) for name in names]
-    _check_size([len(levels) for levels, _ in levels_and_codes], names)
+    columns = [_levels(people, name) for name in names]
+    _check_size([len(levels) for levels in columns], names)
     found = [
-        dimension_of(name, levels, trees.get(name))
-        for name, (levels, _) in zip(names, levels_and_codes, strict=True)
+        dimension_of(name, levels, trees.get(name)) for name, levels in zip(names, columns, strict=True)
     ]
     dimensions = tuple(dimension for dimension, _ in found)
     shape = [len(dimension) for dimension in dimensions]
@@ -81,22 +81,27 @@ def tabulate(
         raise InputError(
             f"largest is {largest}, and the table has {prod(shape):,} cells: keep fewer contributions of each cell."
         )
-    cells = np.zeros(len(people), dtype=np.int64)
-    for (_, nodes), (_, codes), size in zip(found, levels_and_codes, shape, strict=True):
-        cells = cells * size + nodes[codes]
-    amounts = np.ones(len(people)) if value is None else _amounts(people, value)
+    used = [*names, *_checked_value(people, value), *([] if waiver is None else [waiver])]
+    if waiver is not None:
+        _check_role(people, "waiver", waiver)
+    rows = rows_of(people, used, records=contributors is not None)
+    cells = np.zeros(len(rows), dtype=np.int64)
+    for name, (_, nodes), size in zip(names, found, shape, strict=True):
+        cells = cells * size + nodes[rows.codes(name)]
+    amounts = np.ones(len(rows)) if value is None else _amounts(rows, value)
     # In units of the last decimal place, sums are exact: no total differs from its parts by a rounding error.
     places = decimal_places(np.unique(amounts), headroom=float(len(people)))
     factor = 1.0 if places is None else 10.0**places
     amounts = amounts if places is None else np.rint(amounts * factor)
     weights = people.weights if weighted else None
-    agreed = np.zeros(len(people), bool) if waiver is None else _agreed(people, waiver)
+    agreed = np.zeros(len(rows), bool) if waiver is None else _agreed(rows, waiver)
     taken = slice(None) if weights is None else weights > 0
     entries = Entries(cells, amounts, agreed).of(taken)
+    times = rows.times if weights is None else weights
     with np.errstate(over="ignore", invalid="ignore"):
-        totals = summed_up(amounts if weights is None else weights * amounts, cells, dimensions) / factor
+        totals = summed_up(amounts if times is None else times * amounts, cells, dimensions) / factor
         told: Contributions = (
-            of_people(entries, dimensions, keep=keep)
+            of_people(entries, dimensions, keep=keep, times=rows.times)
             if contributors is None
             else of_holdings(entries, _holdings(people, contributors)[taken], dimensions, keep=keep)
         )
@@ -156,12 +161,11 @@ def trees_of(hierarchies: Any, names: Sequence[str]) -> dict[str, Hierarchy | In
     return rules
 
 
-def _column(people: Microdata, name: str) -> tuple[tuple[Any, ...], NDArray[Any]]:
-    """The categories of a column, and that of each record."""
+def _levels(people: Microdata, name: str) -> tuple[Any, ...]:
+    """The categories of a column."""
     if name in people.keys:
-        return people.levels(name), people.key_codes(name)
-    alone = people.of(name)
-    return tuple(alone.attribute.labels.to_pylist()), alone.codes
+        return people.levels(name)
+    return tuple(people.of(name).attribute.labels.to_pylist())
 
 
 def _check_size(categories: Sequence[int], names: Sequence[str]) -> None:
@@ -174,10 +178,23 @@ def _check_size(categories: Sequence[int], names: Sequence[str]) -> None:
         )
 
 
-def _amounts(people: Microdata, value: str) -> Floats:
-    """What each record contributes."""
+def _checked_value(people: Microdata, value: str | None) -> list[str]:
+    """The column to add up, if there is one; InputError if there is no such column."""
+    if value is None:
+        return []
     if not isinstance(value, str):
         raise InputError(f"value is {value!r}; give the name of a column, or None for counts.")
+    if value not in people.attributes and value not in people.keys:
+        raise InputError(
+            f"value is {value!r}, which is neither confidential nor a key"
+            f"{did_you_mean(value, [*people.attributes, *people.keys])}"
+        )
+    return [value]
+
+
+def _amounts(rows: CodedRows, value: str) -> Floats:
+    """What a person of each row contributes."""
+    people = rows.people
     if value in people.attributes:
         alone = people.of(value)
         if not alone.attribute.numeric:
@@ -185,16 +202,11 @@ def _amounts(people: Microdata, value: str) -> Floats:
                 f"value is {value!r}, which holds categories, not numbers; give a column of numbers, or leave it "
                 "out to count people."
             )
-        return np.asarray(alone.values, dtype=np.float64)[alone.codes]
-    if value not in people.keys:
-        raise InputError(
-            f"value is {value!r}, which is neither confidential nor a key"
-            f"{did_you_mean(value, [*people.attributes, *people.keys])}"
-        )
-    levels, codes = people.levels(value), people.key_codes(value)
+        return np.asarray(alone.values, dtype=np.float64)[rows.codes(value)]
+    levels, codes = people.levels(value), rows.codes(value)
     for level in levels:
         if level is None:
-            missing = int(np.sum(codes == len(levels) - 1))
+            missing = rows.how_many(codes == len(levels) - 1)
             raise InputError(
                 f"the column {value!r} is missing in {missing:,} records, so it has no total: fill it in."
             )
@@ -211,7 +223,8 @@ def _amounts(people: Microdata, value: str) -> Floats:
 
 def _holdings(people: Microdata, name: str) -> Integers:
     """The number of each record's holding; a record without one has a number of its own."""
-    levels, codes = _role(people, "contributors", name)
+    _check_role(people, "contributors", name)
+    levels, codes = people.levels(name), people.key_codes(name)
     holdings = codes.astype(np.int64)
     if levels and levels[-1] is None:
         alone = codes == len(levels) - 1
@@ -219,21 +232,19 @@ def _holdings(people: Microdata, name: str) -> Integers:
     return holdings
 
 
-def _agreed(people: Microdata, name: str) -> NDArray[np.bool_]:
-    """True for each record whose waiver is yes."""
-    levels, codes = _role(people, "waiver", name)
+def _agreed(rows: CodedRows, name: str) -> NDArray[np.bool_]:
+    """True for each row whose waiver is yes."""
     said = []
-    for level in levels:
+    for level in rows.people.levels(name):
         text = "" if level is None else str(level).strip().casefold().removesuffix(".0")
         if text not in (*YES, *NO):
             raise InputError(
                 f"the waiver column {name!r} holds {level!r}; it must hold yes or no, true or false, 1 or 0."
             )
         said.append(text in YES)
-    return np.array(said)[codes]
+    return np.array(said)[rows.codes(name)]
 
 
-def _role(people: Microdata, role: str, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+def _check_role(people: Microdata, role: str, name: str) -> None:
     if name not in people.keys:
         raise InputError(f"{role} is {name!r}, which is not a key{did_you_mean(name, people.keys)}")
-    return people.levels(name), people.key_codes(name)

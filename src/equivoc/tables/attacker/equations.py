@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from equivoc.errors import InputError
 from equivoc.queries.decimals import BEYOND_CHANCE, decimal_places
 from equivoc.tables.cell_table import CellTable
+from equivoc.tables.coded_rows import rows_of
 
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -62,8 +63,8 @@ def has_negatives(table: CellTable) -> bool:
     if table.source is None or table.value is None:
         return False
     if table.value in table.source.attributes:
-        of_value = table.source.of(table.value)
-        return bool(of_value.values[of_value.codes.min()] < 0)  # values ascend
+        occurring = rows_of(table.source, [table.value], records=False).codes(table.value)
+        return bool(table.source.of(table.value).values[occurring.min()] < 0)  # values ascend
     return any(level is not None and level < 0 for level in table.source.levels(table.value))
 
 

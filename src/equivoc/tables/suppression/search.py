@@ -31,7 +31,7 @@ _FEW_VIOLATED = 8
 _SLOW = 0.001
 # Shares of the time that is left: until the relaxed solution is taken as it is; until goals that the fixed cells do not
 # protect are left to the greedy search; for a mixed-integer program whose result is a start, not a proof.
-_TIME_TO_RELAX, _TIME_TO_FIX, _TIME_OF_WHOLE = 0.2, 0.6, 0.3
+_TIME_TO_RELAX, _TIME_TO_FIX, _TIME_OF_WHOLE = 0.2, 0.6, 0.2
 # Two costs closer than this, relatively, are equal.
 _EQUAL_COST = 1e-9
 
@@ -75,6 +75,11 @@ class Search:
         """A protected pattern: free it of what is not needed, and keep it if it is the cheapest so far."""
         self.keep(pattern)
         self.keep(cleaned(self.problem, pattern, proofs, deadline=self.deadline))
+
+    def complete(self, pattern: Booleans, y: Floats) -> None:
+        """Protect the goals that the pattern does not meet, with cells at a discount that y suppresses."""
+        price = self.problem.cost * (1.001 - y)
+        self.offer(*greedy(self.problem, pattern, price, deadline=self.deadline))
 
     def keep(self, pattern: Booleans) -> None:
         """Keep a protected pattern if it is the cheapest so far."""
@@ -140,14 +145,12 @@ def search(problem: SuppressionProblem, *, exact: bool, deadline: float) -> Foun
 
 def _improve(state: Search, *, exact: bool) -> None:
     y = state.relax()
-    # Goal by goal, with cells at a discount that the relaxed solution suppresses.
-    price = state.problem.cost * (1.001 - y)
-    state.offer(*greedy(state.problem, state.problem.forced, price, deadline=state.deadline))
     if exact:
+        state.complete(state.problem.forced, y)
         _exactly(state)
-        return
-    _by_fixing(state, y, until=state.until(_TIME_TO_FIX))
-    _from_whole(state)
+    else:
+        _by_fixing(state, y, until=state.until(_TIME_TO_FIX))
+        _from_whole(state)
 
 
 def _exactly(state: Search) -> None:
@@ -203,4 +206,4 @@ def _by_fixing(state: Search, y: Floats, *, until: float) -> None:
                 break
             y = state.relaxed()
     master.unfix()
-    state.offer(*greedy(problem, fixed, problem.cost, deadline=state.deadline))
+    state.complete(fixed, y)

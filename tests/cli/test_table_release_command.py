@@ -135,6 +135,49 @@ def test_methods_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "--compare names the methods" in capsys.readouterr().err
 
 
+def test_the_mildest_setting_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def chosen(*more: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["equivoc", "table", *COMMAND.split(), *more])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return int(left.value.code or 0)
+
+    people = eq.read("people.csv", confidential="sales", keys=["region", "branch"])
+    table = eq.tabulate(people, by=["region", "branch"], value="sales")
+    require = ["--require", "hit(500) <= 0.55"]
+    assert chosen("--choose", "round:500..4000..500,controlled", *require, "--out", "made", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    method = eq.CellRounding(method="controlled")
+    own = eq.choose(table, method, low=500, high=4000, step=500, require=["hit(500) <= 0.55"])
+    assert (found["value"], found["sentence"], found["meets"]) == (own.value, own.sentence, True)
+    assert 500 < found["value"] < 4000
+    assert [each["value"] for each in found["tried"]] == own.tried["base"].tolist()
+    assert pd.read_csv("made/tried.csv")["meets"].tolist() == own.tried["meets"].tolist()
+    assert chosen("--choose", "round:1..2", "--require", "hit(500) <= 0.01") == 3
+    assert "No setting that was tried meets the requirements" in capsys.readouterr().out
+    for wrong, sentence in (
+        ("round:5", "--choose is 'round:5'; give round:5..60"),
+        ("round:a..b", "--choose is 'round:a..b'"),
+        ("suppress:5..9,controlled", "--choose is 'suppress:5..9,controlled'"),
+        ("round:9..1", "low must not be above high"),
+        ("round:1..9,wrongly", "method is 'wrongly'"),
+        ("round:nan..9", "low is nan"),
+        ("noisy:0.1..1", "noisy cells are for tables of counts"),
+    ):
+        assert chosen("--choose", wrong, *require) == 2
+        assert sentence in capsys.readouterr().err
+    assert chosen("--choose", "round:5..9") == 2
+    assert "no requirement is given" in capsys.readouterr().err
+    assert chosen("--choose", "round:5..9", "--compare", "round:5", *require) == 2
+    assert "--compare names the methods: leave --choose out" in capsys.readouterr().err
+    assert chosen("--choose", "round:5..9", "--round", "5", *require) == 2
+    assert "--choose names the method" in capsys.readouterr().err
+    assert chosen("--choose", "suppress:5..9", "--rule", "p:10", *require) == 2
+    assert "leave --rule out" in capsys.readouterr().err
+
+
 def test_noisy_counts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     counted = "people.csv --by region,branch --confidential sales"
     found = facts(monkeypatch, capsys, f"{counted} --noisy 1 --seed 4 --out made")

@@ -10,6 +10,8 @@ import typer
 
 from equivoc.cli.people_options import DomainOption, DropMissingOption, EscapeOption, RoundToOption
 from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.table_choice import FILES as CHOICE_FILES
+from equivoc.cli.table_choice import ChooseOption, choice_facts, chosen_setting, setting_range
 from equivoc.cli.table_comparison import FILES, CompareOption, comparison_facts, methods_from
 from equivoc.cli.table_methods import (
     CostOption,
@@ -85,6 +87,7 @@ def table(
     noisy: NoisyOption = None,
     public_categories: PublicOption = False,
     compare: CompareOption = None,
+    choose: ChooseOption = None,
     method: MethodOption = None,
     cost: CostOption = None,
     time_limit: TimeLimitOption = None,
@@ -122,7 +125,8 @@ def table(
         Path | None,
         typer.Option(
             help="A folder for table.csv and unsafe.csv; with --audit, for intervals.csv and unsafe.csv; with "
-            "--suppress, --round, --redesign or --noisy, for released.csv and report.html."
+            "--suppress, --round, --redesign or --noisy, for released.csv and report.html; with --compare, for "
+            "comparison.csv and why.csv; with --choose, for tried.csv."
         ),
     ] = None,
     escape: EscapeOption = True,
@@ -135,7 +139,8 @@ def table(
     """Make a table of counts or totals and find its unsafe cells, protect it, or audit a table that was released.
 
     With --suppress, --round, --redesign or --noisy, the protected table is made and assessed. With --audit, the
-    interval of every suppressed cell is computed from the published ones.
+    interval of every suppressed cell is computed from the published ones. --compare and --choose find a method, or the
+    mildest setting of one, that meets --require.
 
     Example: equivoc table people.csv --by region,sex --value salary --rule p:10 --rule threshold:3 --suppress
     """
@@ -149,6 +154,7 @@ def table(
     rules = as_rules(rule) if rule else ()
     required = asked_requirements(require)
     tolerances = None if eps is None else numbers("--eps", eps)
+    deciding = compare is not None or choose is not None
     asked = asked_method(
         rules,
         suppress=suppress,
@@ -159,15 +165,19 @@ def table(
         method=method,
         cost=cost,
         time_limit=time_limit,
-        seed=None if compare is not None else seed,
+        seed=None if deciding else seed,
         hierarchies=hierarchies,
-        assessed={} if compare is not None else {"--require": require, "--eps": eps, "--unit": unit or None},
+        assessed={} if deciding else {"--require": require, "--eps": eps, "--unit": unit or None},
         holdings=contributors is not None,
     )
-    if compare is not None and asked is not None:
-        raise InputError(
-            "--compare names the methods: leave --suppress, --round, --redesign and --noisy out."
-        )
+    if deciding and (asked is not None or (compare is not None and choose is not None)):
+        named = "--choose names the method" if compare is None else "--compare names the methods"
+        others = "--suppress, --round, --redesign and --noisy" if asked is not None else "--choose"
+        raise InputError(f"{named}: leave {others} out.")
+    if choose is not None:
+        setting_range(choose)
+        if rules:
+            raise InputError("--choose tries rules and settings of its own: leave --rule out.")
     compared = None if compare is None else methods_from(compare, rules, hierarchies)
     only_people = {
         "a file of people": people,
@@ -181,6 +191,7 @@ def table(
         "--drop-missing": drop_missing or None,
         "--suppress, --round, --redesign or --noisy": asked,
         "--compare": compare,
+        "--choose": choose,
     }
     only_audit = {
         "--margin": margin,
@@ -193,6 +204,8 @@ def table(
     written = (
         list(FILES)
         if compare is not None
+        else list(CHOICE_FILES)
+        if choose is not None
         else ["released.csv", "report.html"]
         if asked is not None
         else ["intervals.csv" if audit else "table.csv", *(["unsafe.csv"] if rules else [])]
@@ -231,6 +244,10 @@ def table(
 
                 done = compare_tables(made, compared, require=required, seed=seed or 0, eps=tolerances)
                 frames, facts, meets = [done.frame, done.why], comparison_facts(done), done.meets
+            elif choose is not None:
+                found = chosen_setting(choose, made, require=required, seed=seed or 0, eps=tolerances)
+                frames, facts = [found.tried], choice_facts(found)
+                meets = facts["meets"]
             elif asked is None:
                 frames, facts = judged(made, rules, record_values=record_values)
             else:
@@ -256,11 +273,12 @@ def table(
         if as_json:
             print(json.dumps(facts | {"files": [str(file) for file in files]}, indent=2, allow_nan=False))
             return
+        from equivoc.cli.table_choice import print_table_choice
         from equivoc.cli.table_comparison import print_table_comparison
         from equivoc.cli.table_output import print_released_table, print_table
         from equivoc.cli.table_release_output import print_release
 
         show = print_released_table if audit is not None else print_table if asked is None else print_release
-        if compared is not None:
-            show = print_table_comparison
+        if deciding:
+            show = print_table_comparison if choose is None else print_table_choice
         show(facts, files)

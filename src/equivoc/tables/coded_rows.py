@@ -21,13 +21,13 @@ class CodedRows:
     people: Microdata
     times: Integers | None = field(default=None, repr=False)
     """How many people each row stands for; None: one each."""
-    counted: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    counted: Mapping[str, NDArray[np.integer[Any]]] = field(default_factory=dict, repr=False)
     """The codes of each column that was counted; empty if rows are records."""
 
     def __len__(self) -> int:
         return len(self.people) if self.times is None else self.times.size
 
-    def codes(self, name: str) -> NDArray[Any]:
+    def codes(self, name: str) -> NDArray[np.integer[Any]]:
         """The position of each row's value among the column's levels."""
         if self.times is not None:
             return self.counted[name]
@@ -49,7 +49,7 @@ def rows_of(people: Microdata, columns: Sequence[str], *, records: bool) -> Code
     classes = people.classes([name for name in dict.fromkeys(columns) if name in people.keys])
     counts = classes.counts
     of_class = np.repeat(np.arange(len(classes)), np.diff(counts.indptr))
-    counted: dict[str, NDArray[Any]] = {
+    counted: dict[str, NDArray[np.integer[Any]]] = {
         name: codes[of_class] for name, codes in zip(classes.known, classes.key_codes.T, strict=True)
     }
     counted[people.confidential] = counts.indices

@@ -71,9 +71,7 @@ def tabulate(
     trees = trees_of(hierarchies, names)
     columns = [_levels(people, name) for name in names]
     _check_size([len(levels) for levels in columns], names)
-    found = [
-        dimension_of(name, levels, trees.get(name)) for name, levels in zip(names, columns, strict=True)
-    ]
+    found = [dimension_of(name, levels, trees.get(name)) for name, levels in zip(names, columns, strict=True)]
     dimensions = tuple(dimension for dimension, _ in found)
     shape = [len(dimension) for dimension in dimensions]
     _check_size([size - 1 for size in shape], names)

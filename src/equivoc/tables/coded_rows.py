@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +20,13 @@ class CodedRows:
     people: Microdata
     times: Integers | None = field(default=None, repr=False)
     """How many people each row stands for; None: one each."""
-    counted: Mapping[str, NDArray[np.integer[Any]]] = field(default_factory=dict, repr=False)
+    counted: Mapping[str, NDArray[np.int32]] = field(default_factory=dict, repr=False)
     """The codes of each column that was counted; empty if rows are records."""
 
     def __len__(self) -> int:
         return len(self.people) if self.times is None else self.times.size
 
-    def codes(self, name: str) -> NDArray[np.integer[Any]]:
+    def codes(self, name: str) -> NDArray[np.int32]:
         """The position of each row's value among the column's levels."""
         if self.times is not None:
             return self.counted[name]
@@ -49,8 +48,8 @@ def rows_of(people: Microdata, columns: Sequence[str], *, records: bool) -> Code
     classes = people.classes([name for name in dict.fromkeys(columns) if name in people.keys])
     counts = classes.counts
     of_class = np.repeat(np.arange(len(classes)), np.diff(counts.indptr))
-    counted: dict[str, NDArray[np.integer[Any]]] = {
+    counted: dict[str, NDArray[np.int32]] = {
         name: codes[of_class] for name, codes in zip(classes.known, classes.key_codes.T, strict=True)
     }
-    counted[people.confidential] = counts.indices
+    counted[people.confidential] = counts.indices.astype(np.int32, copy=False)
     return CodedRows(people, counts.data.astype(np.int64), counted)

@@ -85,3 +85,16 @@ def _mistake(capsys: pytest.CaptureFixture[str], *words: str) -> str:
             main()
     assert ended.value.code == 2
     return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--records-to", "x"], "--records-to is for people in a Spark cluster"),
+        (["--beside", "id"], "give --records-to as well"),
+    ],
+)
+def test_records_are_written_by_a_cluster_only(
+    words: list[str], told: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told in _mistake(capsys, "assess", str(folder), *OPTIONS, *words)

@@ -198,11 +198,15 @@ def test_command(folder: Path, spark_cluster: SparkCluster, capsys: pytest.Captu
     pq.write_table(_arrow(_people()), file)
     app(["assess", str(file), *options], standalone_mode=False)
     expected = json.loads(capsys.readouterr().out)
+    records = ["--records-to", str(folder.parent / "records"), "--beside", KEYS[0]]
     app(
-        ["assess", str(folder), *options, "--engine", "spark", "--master", spark_cluster.url],
+        ["assess", str(folder), *options, "--engine", "spark", "--master", spark_cluster.url, *records],
         standalone_mode=False,
     )
     same(json.loads(capsys.readouterr().out), expected)
+    written = pq.read_table(folder.parent / "records")
+    assert (written.num_rows, written.column_names[0]) == (expected["data"]["records"], KEYS[0])
+    assert float(np.mean(written["h0"])) == pytest.approx(expected["summary"]["per_record"]["h0"]["mean"])
     connect = f"sc://127.0.0.1:{spark_cluster.connect_port}"
     words = [sys.executable, "-m", "equivoc.cli", "assess", str(folder), *options]
     done = subprocess.run(

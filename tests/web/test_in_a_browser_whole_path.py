@@ -203,7 +203,9 @@ def plainly(value: float) -> str:
 
 def test_by_keyboard_alone(visit: Visit, people: Path, tmp_path: Path) -> None:
     page, keys = visit.page, Keyboard(visit.page)
-    page.on("filechooser", lambda _: None)  # from now on: a key is pressed faster than Playwright begins to listen
+    page.on(
+        "filechooser", lambda _: None
+    )  # from now on: a key is pressed faster than Playwright begins to listen
     keys.press("Tab")
     assert keys.at() == "Skip to the content"
     keys.tab_to("#tab-data")

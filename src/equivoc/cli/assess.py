@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.kind_options import attribute_units
+from equivoc.cli.kind_options import attribute_units, one_attribute
 from equivoc.cli.people_options import AssessmentOptions, EscapeOption, with_options
 from equivoc.cli.requirement_options import exit_code_of
 from equivoc.cli.waiting import waiting
+from equivoc.cli.words import names
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, one_each, replacing, writing_into
@@ -33,6 +34,16 @@ def assess(
     file_format: Annotated[
         str, typer.Option("--format", help="The format of the tables in --out: csv or parquet.")
     ] = "csv",
+    records_to: Annotated[
+        str | None,
+        typer.Option(
+            help="With --engine spark: a new folder in which the executors write the figures of every record, as "
+            "Parquet."
+        ),
+    ] = None,
+    beside: Annotated[
+        str | None, typer.Option(help="Columns to write beside the figures in --records-to: person_id.")
+    ] = None,
     escape: EscapeOption = True,
     record_values: Annotated[
         bool, typer.Option(help="Name the riskiest classes even if they have fewer than 3 people.")
@@ -50,6 +61,7 @@ def assess(
 
     if file_format not in ("csv", "parquet"):
         raise InputError(f"--format {file_format}: choose csv or parquet.")
+    columns = _beside(options, records_to, beside)
     written = [] if out is None else _outputs(out, file_format, options.attributes())
     if out is not None:
         check_outputs(written, inputs=options.inputs(), folder=out)
@@ -64,6 +76,9 @@ def assess(
         if out is not None:
             check_outputs(written, inputs=options.inputs(), folder=out)
             written = _write(result, out, file_format, escape=escape)
+        if records_to is not None:
+            one: Assessment = next(iter(result.attributes.values()))
+            one.write_records(records_to, beside=columns)
     with exit_code_of(meets=result.meets):
         if as_json:
             print(json.dumps(told, indent=2, allow_nan=False))
@@ -71,6 +86,18 @@ def assess(
         from equivoc.cli.assess_tables import print_assessments
 
         print_assessments(result, units, required, record_values=record_values, written=written)
+
+
+def _beside(options: AssessmentOptions, records_to: str | None, beside: str | None) -> list[str]:
+    """The columns of --beside, after a check of --records-to."""
+    if records_to is None:
+        if beside is not None:
+            raise InputError("--beside names columns for --records-to: give --records-to as well.")
+        return []
+    if options.engine != "spark":
+        raise InputError("--records-to is for people in a Spark cluster (--engine spark); here, use --out.")
+    one_attribute("--records-to", options.attributes())
+    return [] if beside is None else names("--beside", beside)
 
 
 def _outputs(folder: Path, file_format: str, attributes: list[str]) -> list[Path]:

@@ -68,3 +68,16 @@ class Visit:
     def close(self) -> None:
         """Close the window and forget its cookies."""
         self.context.close()
+
+
+def violations(page: Any) -> list[str]:
+    """What axe-core finds wrong with a page for people who use a screen reader, a keyboard or strong contrasts."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    )
+    found = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{each['id']} ({each['impact']}): {node['target']} {node['failureSummary']}"
+        for each in found
+        for node in each["nodes"][:3]
+    ]

@@ -80,6 +80,11 @@ class PageServer:
         own = {"Authorization": f"Bearer {self.token}", "X-Equivoc": "1", **headers}
         return httpx.Client(base_url=self.url, headers=own, timeout=120, trust_env=False)
 
+    def memory(self, *, children: bool = True) -> float:
+        """What the server holds in memory, in MiB, with the processes that it has started."""
+        every = [self.process.pid, *(descendants(self.process.pid) if children else [])]
+        return sum(_resident(each) for each in every)
+
     def kill(self) -> None:
         """SIGKILL: nothing can be put in order."""
         self.process.kill()
@@ -141,3 +146,30 @@ def result_of(http: httpx.Client, **request: Any) -> dict[str, Any]:
     assert job["status"] == "done", job
     result: dict[str, Any] = http.get(job["result"]).json()
     return result
+
+
+def descendants(process: int) -> list[int]:
+    """The numbers of all processes below one."""
+    parents = {}
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit():
+            try:
+                parents[int(each.name)] = int((each / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except (OSError, IndexError):
+                continue
+    found, waiting = [], [process]
+    while waiting:
+        above = waiting.pop()
+        below = [child for child, parent in parents.items() if parent == above]
+        found += below
+        waiting += below
+    return found
+
+
+def _resident(process: int) -> float:
+    """The memory of a process in MiB; 0 if it has ended."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024

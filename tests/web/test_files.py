@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -278,3 +279,22 @@ def test_the_catalogue_is_that_of_the_techniques(http: httpx.Client) -> None:
         parameter = next(each for each in by_name[name]["parameters"] if each["required"])
         notation = f"{name}:{parameter['name']}={parameter['default']}"
         assert http.post("/api/live/assess", json={"technique": notation}).status_code == 400
+
+
+def test_an_upload_is_not_held_in_memory(page_server: PageServer, http: httpx.Client) -> None:
+    """100 MiB here; benchmarks/page.py sends 1 GiB."""
+    opened(http)
+    before = most = page_server.memory(children=False)
+    block = b"12345,67890,3,4.5,abcdefgh\n" * 40_000
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal most
+        yield b"a,b,c,d,e\n"
+        for _ in range(100 * 2**20 // len(block)):
+            most = max(most, page_server.memory(children=False))
+            yield block
+
+    told = http.post("/api/upload", params={"name": "large.csv"}, content=pieces())
+    assert told.status_code == 200, told.text
+    assert told.json()["file"]["bytes"] > 99 * 2**20
+    assert max(most, page_server.memory(children=False)) - before < 40

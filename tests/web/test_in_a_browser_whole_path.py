@@ -15,7 +15,7 @@ import httpx
 import pandas as pd
 import pytest
 
-from tests.browser import Visit, in_a_browser
+from tests.browser import Visit, in_a_browser, violations
 from tests.web import page_walk as walk
 from tests.web.page_keyboard import Keyboard
 from tests.web.page_server import PageServer, people_csv
@@ -203,9 +203,9 @@ def plainly(value: float) -> str:
 
 def test_by_keyboard_alone(visit: Visit, people: Path, tmp_path: Path) -> None:
     page, keys = visit.page, Keyboard(visit.page)
-    page.on(
-        "filechooser", lambda _: None
-    )  # from now on: a key is pressed faster than Playwright begins to listen
+    assert violations(page) == []
+    # A key is pressed faster than Playwright begins to listen, so it listens from now on.
+    page.on("filechooser", lambda _: None)
     keys.press("Tab")
     assert keys.at() == "Skip to the content"
     keys.tab_to("#tab-data")

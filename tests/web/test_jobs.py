@@ -13,7 +13,17 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from tests.web.page_server import ROLES, PageServer, finished, job_of, opened, people_csv, result_of, wait_for
+from tests.web.page_server import (
+    ROLES,
+    PageServer,
+    descendants,
+    finished,
+    job_of,
+    opened,
+    people_csv,
+    result_of,
+    wait_for,
+)
 
 REQUIRE = ["true_hit(20) <= 0.95"]
 
@@ -181,24 +191,6 @@ def test_the_host_needs_consent(tmp_path: Path) -> None:
         PageServer.start(tmp_path / "page", "--host", "0.0.0.0")
     server = PageServer.start(tmp_path / "page", "--host", "0.0.0.0", "--i-know")
     assert server.stop()[0] == 0
-
-
-def descendants(process: int) -> list[int]:
-    """The numbers of all processes below one."""
-    parents = {}
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit():
-            try:
-                parents[int(each.name)] = int((each / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except (OSError, IndexError):
-                continue
-    found, waiting = [], [process]
-    while waiting:
-        above = waiting.pop()
-        below = [child for child, parent in parents.items() if parent == above]
-        found += below
-        waiting += below
-    return found
 
 
 def alive(process: int) -> bool:

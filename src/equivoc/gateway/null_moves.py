@@ -27,7 +27,10 @@ _MOST_PAIRED_ATOMS = 1_400
 _MOST_RARE_ATOMS = 500
 _NEIGHBOURHOODS = ((150, 3), (400, 1))
 """Among how many nearest atoms moves are looked for, for atoms that fewer moves than the second number use."""
-_MOST_NEIGHBOURHOODS = 200
+_MOST_NEIGHBOURHOODS = 60
+"""Of each size, for one decision; atoms that get no move by then make the question be refused."""
+_MOST_STILL_ATOMS = 1_000
+"""More atoms without moves than these: not worth the time, and the question is refused."""
 Move = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Atoms, and the step of each."""
 
@@ -214,6 +217,8 @@ def _near_still_atoms(
     """Moves of atoms that have too few: lattice bases of the atoms that are in nearly the same sums."""
     from equivoc.queries.posteriors.local_moves import neighbourhood_moves
 
+    if np.count_nonzero((found.uses == 0) & ~free) > _MOST_STILL_ATOMS:
+        return
     inside = np.zeros((len(sets), len(free)), dtype=np.float32)
     for row, members in zip(inside, sets, strict=True):
         row[label[members]] = 1

@@ -13,14 +13,9 @@ from equivoc.assessment.report_methods import Reported
 from equivoc.assessment.requirements.figures import eps_of
 from equivoc.assessment.requirements.requirement import Requirement
 from equivoc.decide.comparison.cell import COLUMNS, ComparedCell
-from equivoc.decide.comparison.compared import (
-    ComparedTechnique,
-    compared,
-    rank,
-    ranking_figure,
-)
-from equivoc.decide.comparison.front import on_front
-from equivoc.decide.comparison.wording import LOSS_WORDS, binding, headline, reason
+from equivoc.decide.comparison.compared import ComparedTechnique, compared, ranking_figure
+from equivoc.decide.comparison.ranked import Ranked
+from equivoc.decide.comparison.wording import LOSS_WORDS
 from equivoc.information_loss.overall import MEASURES
 from equivoc.number_format import figure
 from equivoc.study.fingerprint import Facts
@@ -32,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Reported):
+class Comparison(Ranked, Reported):
     """Several techniques measured for the same people, intruder and prior.
 
     Entropies, surprise and gain are in bits, areas in bits × the confidential attribute's unit, hits are shares of
@@ -110,20 +105,6 @@ class Comparison(Reported):
         found = ranking_figure(self.requirements)
         return found.at(eps_of(found, self.hit_eps))
 
-    @cached_property
-    def front(self) -> list[bool]:
-        """For each technique, whether nothing else is at least as good in risk and in loss, and better in one."""
-        sign = 1.0 if self.risk.riskier == "more" else -1.0
-        return on_front(
-            [sign * each.risk.mean for each in self.compared], [each.loss.mean for each in self.compared]
-        )
-
-    @property
-    def chosen(self) -> ComparedTechnique | None:
-        """The chosen technique with its figures; None if none meets the requirements."""
-        meeting = [each for each in self.compared if each.meets]
-        return min(meeting, key=lambda each: rank(each, self.risk.riskier)) if meeting else None
-
     @property
     def choice(self) -> Technique | None:
         """The technique that meets every requirement with the least loss; None if none does.
@@ -132,11 +113,6 @@ class Comparison(Reported):
         """
         chosen = self.chosen
         return None if chosen is None else chosen.technique
-
-    @property
-    def meets(self) -> bool:
-        """True if a technique meets every requirement."""
-        return self.choice is not None
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -148,82 +124,8 @@ class Comparison(Reported):
         """
         import pandas as pd
 
-        every = self.compared
-        columns: dict[str, Any] = {
-            "technique": pd.Series([each.name for each in every], dtype=object),
-            "parameters": pd.Series([each.parameters for each in every], dtype=object),
-        }
-        intervals = {
-            **{name: [each.risks[name] for each in every] for name in COLUMNS},
-            **{name: [each.losses[name] for each in every] for name in MEASURES},
-            "risk": [each.risk for each in every],
-            "loss": [each.loss for each in every],
-        }
-        for name, found in intervals.items():
-            columns[name] = pd.Series([each.mean for each in found], dtype="float64")
-            if self.replicates > 1:
-                columns[f"{name}_low"] = pd.Series([each.low for each in found], dtype="float64")
-                columns[f"{name}_high"] = pd.Series([each.high for each in found], dtype="float64")
-        columns["meets"] = pd.Series([each.meets for each in every], dtype=bool)
-        columns["front"] = pd.Series(self.front, dtype=bool)
-        columns["choice"] = pd.Series([each is self.chosen for each in every], dtype=bool)
-        columns["intruder"] = pd.Series([" or ".join(each.intruders) for each in every], dtype=object)
-        return pd.DataFrame(columns)
-
-    @cached_property
-    def why(self) -> pd.DataFrame:
-        """A row per technique and requirement: technique, parameters, requirement, value, limit, meets.
-
-        Also ``low`` and ``high``, the 95 % interval over replicates, at whose riskier end the value is judged, and
-        ``missed_by``, how far it is from the limit.
-        """
-        import pandas as pd
-
-        rows = [
-            {
-                "technique": each.name,
-                "parameters": each.parameters,
-                "requirement": found.text,
-                "value": found.value,
-                "limit": found.limit,
-                "meets": found.meets,
-                "low": found.low,
-                "high": found.high,
-                "missed_by": found.missed_by,
-            }
-            for each in self.compared
-            for found in each.outcomes
-        ]
-        names = [
-            "technique",
-            "parameters",
-            "requirement",
-            "value",
-            "limit",
-            "meets",
-            "low",
-            "high",
-            "missed_by",
-        ]
-        frame = pd.DataFrame(rows, columns=names)
-        numbers = ["value", "limit", "low", "high", "missed_by"]
-        return frame.astype(dict.fromkeys(numbers, "float64") | {"meets": bool})
-
-    @cached_property
-    def reasons(self) -> dict[str, str]:
-        """Why each other technique was not chosen, by its notation."""
-        chosen, risk = self.chosen, self.risk.left
-        return {
-            each.notation: reason(each, chosen, utility=self.utility, risk=risk, replicates=self.replicates)
-            for each in self.compared
-            if each is not chosen
-        }
-
-    @property
-    def headline(self) -> str:
-        """Which technique to take; if none, which requirement binds."""
-        told = headline(self.compared, self.chosen, utility=self.utility, required=bool(self.requirements))
-        return told if self.meets else f"{told} {binding(self.compared)}"
+        intruders = [" or ".join(each.intruders) for each in self.compared]
+        return self.figures_frame(COLUMNS, MEASURES).assign(intruder=pd.Series(intruders, dtype=object))
 
     def plot(self) -> altair.TopLevelMixin:
         """The risk–utility map: a point per technique, the front, and the limit of the first requirement.
@@ -231,32 +133,7 @@ class Comparison(Reported):
         Towards the left less is lost; the axis of the risk says which direction is safe. Bars are 95 % intervals over
         replicates. ``.save("map.png")`` and ``.save("map.svg")`` work offline.
         """
-        from equivoc.charts.risk_utility import MapPoint, risk_utility_chart
-
-        chosen = self.chosen
-        points = [
-            MapPoint(
-                number,
-                each.notation,
-                (each.risk.mean, each.risk.low, each.risk.high),
-                (each.loss.mean, each.loss.low, each.loss.high),
-                meets=each.meets,
-                front=front,
-                chosen=each is chosen,
-            )
-            for number, (each, front) in enumerate(zip(self.compared, self.front, strict=True), 1)
-        ]
-        risk = self.risk
-        return risk_utility_chart(
-            points,
-            risk=risk.left,
-            risk_unit=risk.kind.unit.replace("the attribute's unit", self.area_unit),
-            riskier=risk.riskier,
-            limit=risk.limit if self.requirements else None,
-            limit_text=risk.text,
-            loss=self.utility,
-            loss_words=LOSS_WORDS[self.utility],
-        )
+        return self.risk_utility_map(area_unit=self.area_unit, loss_words=LOSS_WORDS[self.utility])
 
     def __repr__(self) -> str:
         data = self.made_of["data"]

@@ -32,6 +32,8 @@ _SLOW = 0.001
 # Shares of the time that is left: until the relaxed solution is taken as it is; until goals that the fixed cells do not
 # protect are left to the greedy search; for a mixed-integer program whose result is a start, not a proof.
 _TIME_TO_RELAX, _TIME_TO_FIX, _TIME_OF_WHOLE = 0.2, 0.6, 0.2
+# What is left to the greedy search and to cleaning up takes so many times as long as the first greedy search at most.
+_TIMES_TO_COMPLETE = 2
 # Two costs closer than this, relatively, are equal.
 _EQUAL_COST = 1e-9
 
@@ -52,8 +54,9 @@ class Found:
 class Search:
     """The best pattern and the best bound so far."""
 
-    def __init__(self, problem: SuppressionProblem, deadline: float) -> None:
+    def __init__(self, problem: SuppressionProblem, deadline: float, *, seconds_of_greedy: float) -> None:
         self.problem, self.deadline = problem, deadline
+        self.last_completion = deadline - _TIMES_TO_COMPLETE * seconds_of_greedy
         self.master = Master(problem)
         self.lone_cells = LoneCells(problem)
         self.bound, self.added = 0.0, np.inf
@@ -132,8 +135,9 @@ class Search:
 
 def search(problem: SuppressionProblem, *, exact: bool, deadline: float) -> Found:
     """The cheapest pattern that is found in time; the first protected one is always found, whatever the time."""
+    began = perf_counter()
     pattern, _ = greedy(problem, problem.forced, problem.cost, deadline=np.inf)
-    state, in_time = Search(problem, deadline), True
+    state, in_time = Search(problem, deadline, seconds_of_greedy=perf_counter() - began), True
     state.keep(pattern)
     try:
         if not state.proven:
@@ -149,7 +153,7 @@ def _improve(state: Search, *, exact: bool) -> None:
         state.complete(state.problem.forced, y)
         _exactly(state)
     else:
-        _by_fixing(state, y, until=state.until(_TIME_TO_FIX))
+        _by_fixing(state, y, until=min(state.until(_TIME_TO_FIX), state.last_completion))
         _from_whole(state)
 
 
@@ -201,6 +205,8 @@ def _by_fixing(state: Search, y: Floats, *, until: float) -> None:
             goals = [goal for goal in goals if not attack.reaches(goal, deadline=state.deadline)]
         violated = goals
         for _ in range(_ROUNDS):
+            if perf_counter() >= until:
+                break
             cuts, violated = state.violated(y, violated)
             if not master.add(cuts):
                 break

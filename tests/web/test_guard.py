@@ -206,3 +206,44 @@ def test_nothing_of_the_page_is_told_about_an_unknown_path(page_server: PageServ
         for path in ("/openapi.json", "/redoc", "/api", "/api/nothing"):
             assert client.get(path).status_code == 404
         assert client.post("/api/state", json={}).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("PATCH", "/api/state"),
+        ("POST", "/api/upload?name=a.csv"),
+        ("DELETE", "/api/file"),
+        ("PUT", "/api/roles"),
+        ("POST", "/api/hierarchies?name=a.csv&column=a"),
+        ("POST", "/api/live/assess"),
+        ("POST", "/api/jobs"),
+        ("DELETE", "/api/jobs/0"),
+        ("POST", "/api/calls"),
+    ],
+)
+def test_without_the_token_or_from_elsewhere_nothing_is_done(
+    page_server: PageServer, method: str, path: str
+) -> None:
+    with bare(page_server, **{"X-Equivoc": "1"}) as client:
+        assert client.request(method, path, json={}).status_code == 401
+        token = f"{path}{'&' if '?' in path else '?'}token={page_server.token}"
+        assert client.request(method, token, json={}).status_code == 401  # only the first address takes it
+    with page_server.client(Origin="http://evil.example") as client:
+        assert client.request(method, path, json={}).status_code == 403
+    with page_server.client(Host="evil.example") as client:
+        assert client.request(method, path, json={}).status_code == 400
+
+
+def test_a_hierarchy_s_name_is_no_path(page_server: PageServer, http: httpx.Client) -> None:
+    opened(http)
+    content = b"30;a\n31;a\n32;b\n33;b\n"
+    for name in ("../../evil.csv", "..\\evil.csv"):
+        assert http.post(
+            "/api/hierarchies", params={"name": name, "column": "age"}, content=content
+        ).is_success
+    assert len(list((page_server.folder / "hierarchies").iterdir())) == 1  # the second has replaced the first
+    assert not list(page_server.folder.parent.rglob("*evil*"))
+    for name in ("..%2fstate.json", "..%2f..%2fstate.json"):
+        assert http.delete(f"/api/hierarchies/{name}").status_code in (400, 404)
+    assert (page_server.folder / "state.json").exists()

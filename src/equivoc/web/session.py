@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -190,7 +191,7 @@ class Session:
     async def add_hierarchy(self, name: str, column: str, text: bytes) -> None:
         """An uploaded hierarchy; its name is not used as a path."""
         self._check_column(column)
-        file = f"{len(self.state.content['hierarchies'])}-{abs(hash(name)) % 10**8}.csv"
+        file = f"{secrets.token_hex(8)}.csv"
         path = self.folder / "hierarchies" / file
         with replacing(path, private=True) as temporary:
             temporary.write_bytes(text)
@@ -235,12 +236,16 @@ class Session:
             raise InputError(f"there is no column {column!r}.")
 
     def _add(self, hierarchy: dict[str, Any]) -> None:
+        before = self.state.content["hierarchies"]
         others = [
             each
-            for each in self.state.content["hierarchies"]
+            for each in before
             if each["column"] != hierarchy["column"] and each["name"] != hierarchy["name"]
         ]
         self.state.set(hierarchies=[*others, hierarchy])
+        for each in before:
+            if each not in others and each["_file"]:
+                (self.folder / "hierarchies" / each["_file"]).unlink(missing_ok=True)
 
     # Live answers
 

@@ -50,7 +50,7 @@ OPENING = {
     "equivoc.data.read",
     "equivoc.data.reading.records",  # of a CSV file, the line of a record
     "equivoc.data.reading.tables",
-    "equivoc.cli.people_options",
+    "equivoc.cli.options.people_options",
     "equivoc.web.views.preview",  # of a file that was uploaded
 }
 """The modules that open a table, and so choose its engine."""
@@ -147,7 +147,7 @@ def test_a_wrong_import_is_seen(module: str, source: str) -> None:
     ("module", "source"),
     [
         (
-            "equivoc.cli.curve",
+            "equivoc.cli.commands.curve",
             "from equivoc.measure.curve import curve\nfrom equivoc.errors import InputError",
         ),
         ("equivoc.measure.curve", "from .entropy import entropy_at\nimport numpy as np"),

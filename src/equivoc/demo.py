@@ -7,7 +7,7 @@ from pathlib import Path
 from equivoc.assessment.assess import assess
 from equivoc.charts.curve import curve_chart
 from equivoc.charts.drawing import save_chart
-from equivoc.cli.streams import prepare_streams
+from equivoc.cli.output.streams import prepare_streams
 from equivoc.datasets import people as shipped
 from equivoc.files import new_folder
 from equivoc.measure.curve import curve

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from equivoc.cli import main
-from equivoc.cli.option_names import with_option_names
+from equivoc.cli.options.option_names import with_option_names
 
 CURVE = ["curve", "--values", "1,3", "--probabilities", ".5,.5"]
 

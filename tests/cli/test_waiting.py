@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from equivoc.cli import waiting
+from equivoc.cli.output import waiting
 from equivoc.measure import compiled
 
 

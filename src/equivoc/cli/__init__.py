@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from equivoc.cli.streams import discard_output, is_output_problem, prepare_streams
+from equivoc.cli.output.streams import discard_output, is_output_problem, prepare_streams
 from equivoc.errors import InputError
 from equivoc.plain_text import printable
 
@@ -15,7 +15,7 @@ def main() -> None:
     """Run the command; the caller's mistakes end in one sentence on stderr and exit code 2."""
     prepare_streams()
     from equivoc.cli.app import app
-    from equivoc.cli.option_names import with_option_names
+    from equivoc.cli.options.option_names import with_option_names
     from equivoc.cli.usage import USAGE_ERROR, usage_sentence
 
     try:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from equivoc.cli.assess import assess
-from equivoc.cli.audit import audit
-from equivoc.cli.choose import choose
-from equivoc.cli.compare import compare
-from equivoc.cli.curve import curve
-from equivoc.cli.doctor import doctor
-from equivoc.cli.gateway import gateway
-from equivoc.cli.measures import measures
-from equivoc.cli.protect import protect
-from equivoc.cli.report import report
-from equivoc.cli.reproduce import reproduce
-from equivoc.cli.serve import serve
-from equivoc.cli.study import study
-from equivoc.cli.table import table
-from equivoc.cli.verify import verify
+from equivoc.cli.commands.assess import assess
+from equivoc.cli.commands.audit import audit
+from equivoc.cli.commands.choose import choose
+from equivoc.cli.commands.compare import compare
+from equivoc.cli.commands.curve import curve
+from equivoc.cli.commands.doctor import doctor
+from equivoc.cli.commands.gateway import gateway
+from equivoc.cli.commands.measures import measures
+from equivoc.cli.commands.protect import protect
+from equivoc.cli.commands.report import report
+from equivoc.cli.commands.reproduce import reproduce
+from equivoc.cli.commands.serve import serve
+from equivoc.cli.commands.study import study
+from equivoc.cli.commands.verify import verify
+from equivoc.cli.tables.table import table
 from equivoc.version import __version__
 
 app = typer.Typer(

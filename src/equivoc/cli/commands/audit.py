@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing
-from equivoc.cli.kind_options import asked_tolerances, one_attribute
-from equivoc.cli.people_options import (
+from equivoc.cli.options.kind_options import asked_tolerances, one_attribute
+from equivoc.cli.options.people_options import (
     DomainOption,
     DropMissingOption,
     EscapeOption,
     RoundToOption,
     check_intruder,
 )
-from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
-from equivoc.cli.waiting import waiting
-from equivoc.cli.words import NOTHING, domain_values, names
+from equivoc.cli.options.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.options.words import NOTHING, domain_values, names
+from equivoc.cli.output.waiting import waiting
 from equivoc.csv_output import write_csv
 from equivoc.files import check_outputs, writing_into
 
@@ -139,7 +139,7 @@ def audit(
         if as_json:
             print(json.dumps(facts | {"files": [str(path) for path in outputs]}, indent=2, allow_nan=False))
             return
-        from equivoc.cli.audit_tables import print_audit
+        from equivoc.cli.output.audit_tables import print_audit
 
         print_audit(facts, outputs)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivoc.cli.terminal import Terminal
+from equivoc.cli.output.terminal import Terminal
 from equivoc.number_format import bits, counted, figure, probability
 
 MOST_SETS = 8

@@ -6,7 +6,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from equivoc.cli.terminal import Terminal
+from equivoc.cli.output.terminal import Terminal
 from equivoc.number_format import counted, figure
 
 if TYPE_CHECKING:

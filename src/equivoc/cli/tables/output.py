@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from equivoc.cli.terminal import Terminal
+from equivoc.cli.output.terminal import Terminal
 from equivoc.number_format import counted, figure
 
 ALL = "(all)"

@@ -37,7 +37,7 @@ def doctor(
     if as_json:
         print(json.dumps(facts, indent=2))
         return
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
 
     terminal = Terminal()
     system = facts["system"]

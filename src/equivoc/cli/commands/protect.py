@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.cli.kind_options import asked_tolerances
-from equivoc.cli.people_options import EscapeOption, PeopleOptions, check_intruder, with_options
-from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
-from equivoc.cli.technique_files import technique_files
-from equivoc.cli.waiting import waiting
-from equivoc.cli.words import names
+from equivoc.cli.options.kind_options import asked_tolerances
+from equivoc.cli.options.people_options import EscapeOption, PeopleOptions, check_intruder, with_options
+from equivoc.cli.options.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.options.technique_files import technique_files
+from equivoc.cli.options.words import names
+from equivoc.cli.output.waiting import waiting
 from equivoc.files import check_outputs
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def protect(
 
 
 def _print(done: Protected) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.decide.protection.certificate import FIGURES
     from equivoc.number_format import counted, figure
 

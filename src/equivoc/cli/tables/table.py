@@ -8,12 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from equivoc.cli.people_options import DomainOption, DropMissingOption, EscapeOption, RoundToOption
-from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
-from equivoc.cli.table_choice import FILES as CHOICE_FILES
-from equivoc.cli.table_choice import ChooseOption, choice_facts, chosen_setting, setting_range
-from equivoc.cli.table_comparison import FILES, CompareOption, comparison_facts, methods_from
-from equivoc.cli.table_methods import (
+from equivoc.cli.options.people_options import DomainOption, DropMissingOption, EscapeOption, RoundToOption
+from equivoc.cli.options.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.options.technique_files import named_files
+from equivoc.cli.options.words import names, numbers
+from equivoc.cli.output.waiting import waiting
+from equivoc.cli.tables.choice import FILES as CHOICE_FILES
+from equivoc.cli.tables.choice import ChooseOption, choice_facts, chosen_setting, setting_range
+from equivoc.cli.tables.comparison import FILES, CompareOption, comparison_facts, methods_from
+from equivoc.cli.tables.methods import (
     CostOption,
     MethodOption,
     NoisyOption,
@@ -25,10 +28,7 @@ from equivoc.cli.table_methods import (
     TimeLimitOption,
     asked_method,
 )
-from equivoc.cli.table_sources import check_together, judged, released_table, tabulated
-from equivoc.cli.technique_files import named_files
-from equivoc.cli.waiting import waiting
-from equivoc.cli.words import names, numbers
+from equivoc.cli.tables.sources import check_together, judged, released_table, tabulated
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, writing_into
@@ -273,10 +273,10 @@ def table(
         if as_json:
             print(json.dumps(facts | {"files": [str(file) for file in files]}, indent=2, allow_nan=False))
             return
-        from equivoc.cli.table_choice import print_table_choice
-        from equivoc.cli.table_comparison import print_table_comparison
-        from equivoc.cli.table_output import print_released_table, print_table
-        from equivoc.cli.table_release_output import print_release
+        from equivoc.cli.tables.choice import print_table_choice
+        from equivoc.cli.tables.comparison import print_table_comparison
+        from equivoc.cli.tables.output import print_released_table, print_table
+        from equivoc.cli.tables.release_output import print_release
 
         show = print_released_table if audit is not None else print_table if asked is None else print_release
         if deciding:

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from equivoc.charts.drawing import check_drawing
-from equivoc.cli.kind_options import attribute_units
-from equivoc.cli.people_options import AssessmentOptions, with_options
-from equivoc.cli.requirement_options import exit_code_of
-from equivoc.cli.waiting import waiting
+from equivoc.cli.options.kind_options import attribute_units
+from equivoc.cli.options.people_options import AssessmentOptions, with_options
+from equivoc.cli.options.requirement_options import exit_code_of
+from equivoc.cli.output.waiting import waiting
 from equivoc.files import check_outputs, one_each, replacing
 
 
@@ -63,7 +63,7 @@ def report(
                 temporary.write_text(json.dumps(told, indent=2, allow_nan=False) + "\n", encoding="utf-8")
             for path, page in drawn.items():
                 write_page(page, path)
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
 
     terminal = Terminal()
     with exit_code_of(meets=result.meets):

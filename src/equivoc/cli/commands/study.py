@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.people_options import EscapeOption, check_intruder
-from equivoc.cli.technique_files import technique_files
+from equivoc.cli.options.people_options import EscapeOption, check_intruder
+from equivoc.cli.options.technique_files import technique_files
 from equivoc.csv_output import write_csv
 from equivoc.files import check_outputs
 from equivoc.number_format import figure
@@ -121,7 +121,7 @@ def _facts(done: StudyResult, written: dict[str, Path]) -> dict[str, Any]:
 
 
 def _print(done: StudyResult, written: dict[str, Path]) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
 
     terminal = Terminal()
     data = done.made_of["data"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.people_options import EscapeOption
+from equivoc.cli.options.people_options import EscapeOption
 from equivoc.csv_output import write_csv
 from equivoc.files import check_outputs
 from equivoc.number_format import bits, figure
@@ -118,7 +118,7 @@ def _write(done: StudyResult, judged: list[Claim], folder: Path, *, escape: bool
 def _print(done: StudyResult, judged: list[Claim], written: list[Path]) -> None:
     from rich.table import Table
 
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.measure.curve import curve
 
     terminal = Terminal()

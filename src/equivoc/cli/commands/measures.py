@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.cli.kind_options import one_attribute
-from equivoc.cli.people_options import ReleaseOptions, check_intruder, with_options
-from equivoc.cli.waiting import waiting
+from equivoc.cli.options.kind_options import one_attribute
+from equivoc.cli.options.people_options import ReleaseOptions, check_intruder, with_options
+from equivoc.cli.output.waiting import waiting
 
 if TYPE_CHECKING:
     from equivoc.models.measure import Measure
@@ -71,7 +71,7 @@ def measures(
 def _print(rows: list[Measure]) -> None:
     from rich.table import Table
 
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.number_format import figure
 
     table = Table(show_lines=True)

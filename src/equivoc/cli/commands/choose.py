@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.cli.kind_options import asked_tolerances, one_attribute
-from equivoc.cli.people_options import PeopleOptions, check_intruder, with_options
-from equivoc.cli.protect_command import protect_command
-from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
-from equivoc.cli.waiting import waiting
+from equivoc.cli.options.kind_options import asked_tolerances, one_attribute
+from equivoc.cli.options.people_options import PeopleOptions, check_intruder, with_options
+from equivoc.cli.options.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.output.protect_command import protect_command
+from equivoc.cli.output.waiting import waiting
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def choose(
 
 
 def _print(done: ChoiceAmong, again: str | None) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.number_format import exact, figure
 
     terminal = Terminal()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equivoc.cli.terminal import Terminal
+from equivoc.cli.output.terminal import Terminal
 from equivoc.errors import InputError
 from equivoc.number_format import counted, figure
 

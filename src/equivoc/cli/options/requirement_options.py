@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equivoc.cli.streams import discard_output
+from equivoc.cli.output.streams import discard_output
 
 if TYPE_CHECKING:
     from equivoc.assessment.requirements.requirement import Requirement

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
-from equivoc.cli.people_options import PeopleOptions
+from equivoc.cli.options.people_options import PeopleOptions
 from equivoc.number_format import exact
 
 if TYPE_CHECKING:

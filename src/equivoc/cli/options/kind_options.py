@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equivoc.cli.words import names, numbers
+from equivoc.cli.options.words import names, numbers
 from equivoc.errors import InputError
 
 

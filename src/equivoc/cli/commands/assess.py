@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.kind_options import attribute_units, one_attribute
-from equivoc.cli.people_options import AssessmentOptions, EscapeOption, with_options
-from equivoc.cli.requirement_options import exit_code_of
-from equivoc.cli.waiting import waiting
-from equivoc.cli.words import names
+from equivoc.cli.options.kind_options import attribute_units, one_attribute
+from equivoc.cli.options.people_options import AssessmentOptions, EscapeOption, with_options
+from equivoc.cli.options.requirement_options import exit_code_of
+from equivoc.cli.options.words import names
+from equivoc.cli.output.waiting import waiting
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, one_each, replacing, writing_into
@@ -83,7 +83,7 @@ def assess(
         if as_json:
             print(json.dumps(told, indent=2, allow_nan=False))
             return
-        from equivoc.cli.assess_tables import print_assessments
+        from equivoc.cli.output.assess_tables import print_assessments
 
         print_assessments(result, units, required, record_values=record_values, written=written)
 

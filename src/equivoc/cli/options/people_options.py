@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from equivoc.cli.kind_options import (
+from equivoc.cli.options.kind_options import (
     asked_tolerances,
     category_names,
     hierarchy_files,
     ordered_levels,
 )
-from equivoc.cli.requirement_options import RequireOption, asked_requirements
-from equivoc.cli.technique_files import technique_files
-from equivoc.cli.words import NOTHING, domain_values, names
+from equivoc.cli.options.requirement_options import RequireOption, asked_requirements
+from equivoc.cli.options.technique_files import technique_files
+from equivoc.cli.options.words import NOTHING, domain_values, names
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.waiting import waiting
-from equivoc.cli.words import numbers
+from equivoc.cli.options.words import numbers
+from equivoc.cli.output.waiting import waiting
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, check_readable
 from equivoc.number_format import bits, exact, figure, probability
@@ -139,7 +139,7 @@ def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
 
 
 def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
 
     terminal = Terminal()
     low, high = result.area_bounds

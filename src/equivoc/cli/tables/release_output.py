@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivoc.cli.table_output import MOST_COLUMNS, bound, end, label_of, list_rows
-from equivoc.cli.terminal import Terminal
+from equivoc.cli.output.terminal import Terminal
+from equivoc.cli.tables.output import MOST_COLUMNS, bound, end, label_of, list_rows
 from equivoc.number_format import counted, figure, probability
 
 WITHHELD = "x"

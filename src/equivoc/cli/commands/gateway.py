@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from equivoc.cli.people_options import DomainOption, DropMissingOption, RoundToOption
-from equivoc.cli.words import domain_values, names
+from equivoc.cli.options.people_options import DomainOption, DropMissingOption, RoundToOption
+from equivoc.cli.options.words import domain_values, names
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class PeopleColumns:
 
 
 def _announce(tokens: Any, host: str, port: int) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.serving.listening import is_loopback
 
     terminal = Terminal()
@@ -201,7 +201,7 @@ def list_tokens(store: StoreOption = STORE, as_json: JsonOption = False) -> None
 
     Example: equivoc gateway token list --store gateway.sqlite
     """
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.gateway.service.tokens import Tokens
 
     holders = Tokens.beside(store).holders()
@@ -223,7 +223,7 @@ def remove(
 
     Example: equivoc gateway token remove ann --store gateway.sqlite
     """
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.gateway.service.tokens import Tokens
 
     Tokens.beside(store).remove(name)
@@ -240,7 +240,7 @@ def show_log(
 
     Example: equivoc gateway log --store gateway.sqlite
     """
-    from equivoc.cli.terminal import Terminal
+    from equivoc.cli.output.terminal import Terminal
     from equivoc.gateway.service.log_page import value_text
     from equivoc.gateway.service.log_reader import LogReader
 

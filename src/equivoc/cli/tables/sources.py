@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equivoc.cli.words import domain_values, names
+from equivoc.cli.options.words import domain_values, names
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:

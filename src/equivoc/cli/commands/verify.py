@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from equivoc.cli.kind_options import hierarchy_files
-from equivoc.cli.waiting import waiting
+from equivoc.cli.options.kind_options import hierarchy_files
+from equivoc.cli.output.waiting import waiting
 from equivoc.errors import InputError
 
 MARKS = {True: "holds", False: "wrong", None: "not checked"}
@@ -47,7 +47,7 @@ def verify(
         checks = [{"about": each.about, "holds": each.holds, "told": each.sentence} for each in done.checks]
         print(json.dumps({"holds": done.holds, "checks": checks}, indent=2))
     else:
-        from equivoc.cli.terminal import Terminal
+        from equivoc.cli.output.terminal import Terminal
 
         terminal = Terminal()
         for each in done.checks:

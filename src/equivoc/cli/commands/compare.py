@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.people_options import EscapeOption, PeopleOptions, check_intruder, with_options
-from equivoc.cli.requirement_options import RequireOption, asked_requirements, exit_code_of
-from equivoc.cli.technique_files import technique_files
-from equivoc.cli.words import numbers
+from equivoc.cli.options.people_options import EscapeOption, PeopleOptions, check_intruder, with_options
+from equivoc.cli.options.requirement_options import RequireOption, asked_requirements, exit_code_of
+from equivoc.cli.options.technique_files import technique_files
+from equivoc.cli.options.words import numbers
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
 from equivoc.files import check_outputs
@@ -227,7 +227,7 @@ def compare(
             facts["files"] = [str(path) for path in written]
             print(json.dumps(facts, indent=2, allow_nan=False))
         else:
-            from equivoc.cli.compare_tables import print_comparison
+            from equivoc.cli.output.compare_tables import print_comparison
 
             print_comparison(done, written)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from equivoc.assessment.several import SeveralAssessments
 from equivoc.attributes.words import closeness, measured_in
-from equivoc.cli.terminal import Terminal
+from equivoc.cli.output.terminal import Terminal
 from equivoc.number_format import bits, counted, figure, percent, probability
 from equivoc.report.riskiest import riskiest_classes
 from equivoc.report.several_facts import together_facts, together_value

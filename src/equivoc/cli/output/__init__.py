@@ -1,0 +1,1 @@
+"""What commands print: tables, messages while they run, closed streams."""

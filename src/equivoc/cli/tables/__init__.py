@@ -1,0 +1,1 @@
+"""The command ``table``: its sources, methods, comparison and output."""

@@ -163,3 +163,23 @@ def test_what_a_screen_reader_is_told(visit: Visit) -> None:
 def brightness(colour: str) -> float:
     parts = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
     return sum(parts) / 3
+
+
+def test_two_changes_of_a_rule_before_the_screen_follows(visit: Visit) -> None:
+    """The second change must not take back the first, as it would with what the screen showed before."""
+    show(visit, "techniques")
+    visit.page.evaluate(
+        """() => {
+          const set = (name, value) => {
+            const control = document.querySelector(`[data-name="${name}"]`);
+            control.value = value;
+            control.dispatchEvent(new Event("change", { bubbles: true }));
+          };
+          set("rule-1-figure", "true_hit");
+          set("rule-1-limit", "0.65");
+        }"""
+    )
+    visit.page.wait_for_function(
+        "() => document.querySelector('[data-name=\"rule-1-limit\"]').value === '0.65'"
+        " && document.querySelector('[data-name=\"rule-1-figure\"]').value === 'true_hit'"
+    )

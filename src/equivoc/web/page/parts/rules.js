@@ -18,24 +18,25 @@ export function ruleText({ name, eps, over, comparison, limit }) {
   return `${name}${eps === null || eps === undefined ? "" : `(${eps})`}${over && over !== "mean" ? `@${over}` : ""} ${comparison} ${limit}`;
 }
 
-/** `rules` are texts, `outcomes` the judged rows in the same order, `figures` the catalogue's. */
-export function rulesEditor({ rules, outcomes, figures, eps, change }) {
-  const set = (at, text) => change(rules.map((rule, place) => (place === at ? text : rule)));
+/** `rules` are texts, `now` gives those of the moment (two changes can come before the screen follows), `outcomes` are the
+    judged rows in the same order, `figures` the catalogue's. */
+export function rulesEditor({ rules, now, outcomes, figures, eps, change }) {
+  const set = (at, text) => change(now().map((rule, place) => (place === at ? text : rule)));
   const add = () => {
-    const free = suggestions(figures, eps).find((text) => !rules.includes(text));
-    change([...rules, free ?? "h0 >= 1"]);
+    const free = suggestions(figures, eps).find((text) => !now().includes(text));
+    change([...now(), free ?? "h0 >= 1"]);
   };
   return h("div", { class: "rules" },
     rules.length ? null : h("p", { class: "soft" }, "No rule yet. A rule says what is acceptable, for example that she is certain and right about nobody."),
     h("ul", { class: "rule-list", "aria-label": "Rules" }, rules.map((text, at) =>
-      rule({ text, number: at + 1, outcome: outcomes?.[at], figures, eps, set: (fresh) => set(at, fresh), drop: () => change(rules.filter((_, place) => place !== at)) }))),
+      rule({ text, number: at + 1, outcome: outcomes?.[at], figures, eps, latest: () => parseRule(now()[at] ?? text), set: (fresh) => set(at, fresh), drop: () => change(now().filter((_, place) => place !== at)) }))),
     button("Add a rule", add, { name: "add-rule" }));
 }
 
-function rule({ text, number, outcome, figures, eps, set, drop }) {
+function rule({ text, number, outcome, figures, eps, latest, set, drop }) {
   const read = parseRule(text);
   const about = figures.find((each) => each.name === read?.name);
-  const say = (part) => set(ruleText({ ...read, ...part }));
+  const say = (part) => set(ruleText({ ...latest(), ...part }));
   const label = (what) => `Rule ${number}: ${what}`;
   const choose = (name) => {
     const next = figures.find((each) => each.name === name);

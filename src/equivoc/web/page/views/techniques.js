@@ -3,7 +3,7 @@
 import { h, parts } from "../core/elements.js";
 import { catalogued, shownFacts } from "../core/answers.js";
 import { bits, clipped, figure, percent } from "../core/numbers.js";
-import { change } from "../core/store.js";
+import { change, store } from "../core/store.js";
 import { button, card, numberField, selectField } from "../parts/controls.js";
 import { parse, starting } from "../parts/notation.js";
 import { parameterControls } from "../parts/parameters.js";
@@ -52,7 +52,7 @@ function settingCard(state, technique, { priors }) {
 function rulesCard(state, figures) {
   const { facts, current } = shownFacts(state);
   return card({ title: "Your rules", lead: "What must hold before you would publish. Each rule is judged as you change the technique." },
-    rulesEditor({ rules: state.view.require ?? [], outcomes: current ? facts?.requirements?.rows : null, figures, eps: state.view.eps || 0, change: (rules) => change({ view: { require: rules } }) }),
+    rulesEditor({ rules: state.view.require ?? [], now: () => store.state.view.require ?? [], outcomes: current ? facts?.requirements?.rows : null, figures, eps: state.view.eps || 0, change: (rules) => change({ view: { require: rules } }) }),
     facts?.requirements?.help && current ? h("p", { class: "note" }, facts.requirements.help) : null,
     facts?.requirements?.note && current ? h("p", { class: "soft" }, facts.requirements.note) : null);
 }

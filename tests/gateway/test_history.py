@@ -176,9 +176,9 @@ def test_an_answer_is_given_although_the_drawn_databases_cannot_be_saved(
 def test_more_draws_than_memory_holds(
     people: Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("equivoc.gateway.gateway.MOST_DRAWN_VALUES", 50 * len(people))
-    with pytest.raises(InputError, match="give at most 50"):
-        Gateway(people, store=tmp_path / "store", policy={"draws": 51})
+    monkeypatch.setattr("equivoc.gateway.gateway.MOST_DRAWN_VALUES", 150 * len(people))
+    with pytest.raises(InputError, match="give at most 150"):
+        Gateway(people, store=tmp_path / "store", policy={"draws": 151})
     assert not (tmp_path / "store").exists()
 
 
@@ -281,7 +281,7 @@ def test_killed_at_any_moment_the_log_is_whole(tmp_path: Path, seed: int) -> Non
         ({"least_h0": -1}, "least_h0 is -1"),
         ({"least_h0": float("nan")}, "least_h0 is nan"),
         ({"share": 0}, "share is 0"),
-        ({"share": 0.01}, "give at least 100 draws"),
+        ({"share": 0.001}, "give at least 1000 draws"),
         ({"simulatable": "yes"}, "simulatable is 'yes'"),
         ({"scope": "all"}, "scope is 'all'"),
         ({"edges": {"age": [40, 30]}}, "must ascend"),

@@ -31,7 +31,7 @@ class Policy:
     """What a gateway allows. Each limit states its unit and which direction is safer.
 
     >>> Policy(least_people=5).share_excluded
-    0.15
+    0.047
     >>> Policy(least_people=0)
     Traceback (most recent call last):
     equivoc.errors.InputError: least_people is 0; it must be a whole number of 1 or more.
@@ -46,10 +46,10 @@ class Policy:
     simulatable: bool = True
     """True: decisions depend on the questions and on past answers only. False: the gateway looks at the true answer;
     it answers more, and its refusals tell something about the data."""
-    share: float = 0.05
+    share: float = 0.01
     """The accepted probability that an answer discloses someone, judged over databases that fit the past answers. Less
     is safer."""
-    draws: int = 30
+    draws: int = 100
     """How many such databases are drawn for a decision. More judge the share more precisely: see `share_excluded`."""
     scope: str = "everyone"
     """Whose past answers count: "everyone" (analysts may collude; safer) or "analyst" (each one's own)."""
@@ -99,7 +99,7 @@ class Policy:
         promise; the share itself is only the middle of what they measure.
 
         >>> Policy().share_excluded, Policy(share=0.01, draws=300).share_excluded
-        (0.15, 0.026)
+        (0.047, 0.026)
         """
         from scipy.stats import beta
 
@@ -114,7 +114,7 @@ class Policy:
         """The policy as JSON, keys in order; two policies that decide alike have the same text.
 
         >>> Policy(edges={"age": [20, 40]}).text()[:46]
-        '{"draws": 30, "edges": {"age": ["20", "40"]}, '
+        '{"draws": 100, "edges": {"age": ["20", "40"]},'
         """
         facts: dict[str, Any] = {name: getattr(self, name) for name in _names()}
         facts["edges"] = {key: [_edge_text(edge) for edge in edges] for key, edges in self.edges.items()}
@@ -162,8 +162,8 @@ def looser_in(old: str, new: Policy) -> list[str]:
 
     Rate limits are left out: they bound the load, not what becomes known.
 
-    >>> looser_in(Policy().text(), Policy(least_people=2, share=0.04))
-    ['least_people falls from 3 to 2']
+    >>> looser_in(Policy().text(), Policy(least_people=2, share=0.02, draws=200))
+    ['least_people falls from 3 to 2', 'share rises from 0.01 to 0.02']
     """
     before, now = json.loads(old), json.loads(new.text())
 

@@ -118,7 +118,7 @@ def pool(quick: bool) -> None:
                 np.median(spans),
                 bar,
             )
-            print(f"   {found} of 30 databases would disclose someone")
+            print(f"   {found} of {Policy().draws} databases would disclose someone")
         members = next(asked)
         start = time.perf_counter()
         known.take([question(members)])

@@ -13,7 +13,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.cli import main
-from equivoc.report.bounds import shown_bounds
+from equivoc.report.facts.bounds import shown_bounds
 
 LEAST, GREATEST = 1234.5, 987654.25
 

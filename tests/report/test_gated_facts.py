@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import equivoc as eq
-from equivoc.report.truth_facts import truth_facts, verdict
+from equivoc.report.facts.truth_facts import truth_facts, verdict
 
 
 def half_shuffled(share):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.report.requirement_facts import help_sentence
+from equivoc.report.facts.requirement_facts import help_sentence
 
 RNG = np.random.default_rng(9)
 AGE = RNG.integers(20, 50, 300)

@@ -165,7 +165,7 @@ def test_one_and_three_keys(keys: int, table: eq.CellTable, tmp_path: Path) -> N
 
 
 def test_a_large_table_is_cut(monkeypatch: pytest.MonkeyPatch, table: eq.CellTable) -> None:
-    monkeypatch.setattr("equivoc.report.table_release_facts.MOST_CELLS", 7)
+    monkeypatch.setattr("equivoc.report.facts.table_release_facts.MOST_CELLS", 7)
     facts = eq.assess(table, eq.CellRounding(base=100).release(table)).facts()
     assert len(facts["cells"]) == 7
     assert [len(part["rows"]) for part in facts["tables"]] == [2]

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.report import truth_facts
+from equivoc.report.facts import truth_facts
 from tests.report.markup import Markup
 from tests.report.plain_computation import Sample
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import equivoc as eq
-from equivoc.report.facts import assessment_facts
+from equivoc.report.facts.assessment_facts import assessment_facts
 from equivoc.web.live.warm_process import AnswerError, WarmProcess
 from tests.web.page_server import ROLES, finished, opened, people_csv, wait_for
 

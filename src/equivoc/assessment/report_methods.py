@@ -20,7 +20,7 @@ class ReportedSeveral:
 
         ``units`` are those of the attributes, by name; ``record_values`` is that of an assessment's `facts`.
         """
-        from equivoc.report.several_facts import several_facts
+        from equivoc.report.facts.several_facts import several_facts
 
         return several_facts(self, units=units, record_values=record_values)  # type: ignore[arg-type]
 

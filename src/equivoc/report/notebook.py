@@ -12,10 +12,10 @@ from equivoc.attributes.words import closeness, measured_in
 from equivoc.auditing.result import Audit
 from equivoc.models.phrases import listed
 from equivoc.number_format import counted, figure, probability
-from equivoc.report.audit_facts import disclosed_facts, headline
-from equivoc.report.requirement_facts import requirement_facts
-from equivoc.report.table_release_facts import table_release_facts
-from equivoc.report.truth_facts import truth_facts, verdict
+from equivoc.report.facts.audit_facts import disclosed_facts, headline
+from equivoc.report.facts.requirement_facts import requirement_facts
+from equivoc.report.facts.table_release_facts import table_release_facts
+from equivoc.report.facts.truth_facts import truth_facts, verdict
 
 
 def notebook_summary(result: Any) -> str:

@@ -31,12 +31,12 @@ from equivoc.decide.comparison.comparison import Comparison
 from equivoc.errors import InputError
 from equivoc.files import check_outputs, one_each, replacing
 from equivoc.number_format import amount, bits, figure, percent, probability
-from equivoc.report.audit_facts import audit_facts
-from equivoc.report.comparison_facts import comparison_facts
-from equivoc.report.facts import assessment_facts
-from equivoc.report.several_facts import several_facts
-from equivoc.report.study_facts import StudyResult, study_facts
-from equivoc.report.table_release_facts import table_release_facts
+from equivoc.report.facts.assessment_facts import assessment_facts
+from equivoc.report.facts.audit_facts import audit_facts
+from equivoc.report.facts.comparison_facts import comparison_facts
+from equivoc.report.facts.several_facts import several_facts
+from equivoc.report.facts.study_facts import StudyResult, study_facts
+from equivoc.report.facts.table_release_facts import table_release_facts
 
 if TYPE_CHECKING:
     from equivoc.assessment.several import SeveralAssessments

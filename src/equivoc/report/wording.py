@@ -7,7 +7,7 @@ from typing import Any
 
 from equivoc.models.phrases import listed
 from equivoc.number_format import amount, counted, figure, percent, probability
-from equivoc.report.bounds import Bounds
+from equivoc.report.facts.bounds import Bounds
 
 CONTROL, MEAN_ENTROPY, HIT_RATE = "Control group", "Mean entropy", "Hit rate V(ε)"
 METHODS = (

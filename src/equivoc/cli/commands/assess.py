@@ -56,8 +56,8 @@ def assess(
 
     Example: equivoc assess people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
-    from equivoc.report.requirement_facts import requirement_facts
-    from equivoc.report.several_facts import one_or_several_facts
+    from equivoc.report.facts.requirement_facts import requirement_facts
+    from equivoc.report.facts.several_facts import one_or_several_facts
 
     if file_format not in ("csv", "parquet"):
         raise InputError(f"--format {file_format}: choose csv or parquet.")

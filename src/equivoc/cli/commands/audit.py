@@ -129,7 +129,7 @@ def audit(
             work=work,
         )
         # Computed here, while the terminal shows the elapsed time.
-        from equivoc.report.audit_facts import audit_facts
+        from equivoc.report.facts.audit_facts import audit_facts
 
         facts = audit_facts(found, **words)
         if outputs:

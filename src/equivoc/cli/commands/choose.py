@@ -95,7 +95,7 @@ def choose(
         again = protect_command(options, done.technique, [each.text for each in asked], eps=eps)
     with exit_code_of(meets=done.technique is not None):
         if as_json:
-            from equivoc.report.choice_facts import choice_facts
+            from equivoc.report.facts.choice_facts import choice_facts
 
             print(json.dumps(choice_facts(done) | {"protect": again}, indent=2, allow_nan=False))
         else:

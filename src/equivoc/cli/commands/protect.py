@@ -113,7 +113,7 @@ def protect(
         )
     with exit_code_of(meets=done.meets):
         if as_json:
-            from equivoc.report.protection_facts import protection_facts
+            from equivoc.report.facts.protection_facts import protection_facts
 
             print(json.dumps(protection_facts(done), indent=2, allow_nan=False))
         else:

@@ -47,8 +47,8 @@ def report(
     check_drawing()
     with waiting("assessing and drawing"):
         result = options.assessment()
+        from equivoc.report.facts.several_facts import one_or_several_facts
         from equivoc.report.page import render, write_page
-        from equivoc.report.several_facts import one_or_several_facts
 
         units = attribute_units(options.unit, result.people.attributes)
         told = one_or_several_facts(

@@ -12,9 +12,9 @@ from equivoc.assessment.several import SeveralAssessments
 from equivoc.attributes.words import closeness, measured_in
 from equivoc.cli.output.terminal import Terminal
 from equivoc.number_format import bits, counted, figure, percent, probability
-from equivoc.report.riskiest import riskiest_classes
-from equivoc.report.several_facts import together_facts, together_value
-from equivoc.report.truth_facts import intruder_line, truth_facts, verdict
+from equivoc.report.facts.riskiest import riskiest_classes
+from equivoc.report.facts.several_facts import together_facts, together_value
+from equivoc.report.facts.truth_facts import intruder_line, truth_facts, verdict
 from equivoc.report.truth_wording import control_sentence, spread_sentence
 from equivoc.report.wording import estimates_sentence
 

@@ -61,7 +61,7 @@ def setting_range(text: str) -> tuple[Any, list[float]]:
 
 def choice_facts(done: TableChoice) -> dict[str, Any]:
     """The choice, ready for JSON."""
-    from equivoc.report.json_values import json_values
+    from equivoc.report.facts.json_values import json_values
 
     facts: dict[str, Any] = json_values(
         {

@@ -72,7 +72,7 @@ def _number(text: str, given: str) -> float:
 
 def comparison_facts(done: TableComparison) -> dict[str, Any]:
     """The comparison, ready for JSON."""
-    from equivoc.report.json_values import json_values
+    from equivoc.report.facts.json_values import json_values
 
     chosen = done.chosen
     facts: dict[str, Any] = json_values(

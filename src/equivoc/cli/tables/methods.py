@@ -77,7 +77,7 @@ class AskedMethod:
     ) -> tuple[list[Any], dict[str, Any], str]:
         """The frames to write, the facts to print, and the report ("" unless a ``page`` is asked for)."""
         from equivoc.assessment.of_table import assess_table
-        from equivoc.report.table_release_facts import table_release_facts
+        from equivoc.report.facts.table_release_facts import table_release_facts
         from equivoc.tables.noisy_counts import NoisyCells
         from equivoc.tables.rounding.cell_rounding import CellRounding
 

@@ -78,7 +78,7 @@ def judged(
     made: CellTable, rules: Sequence[Rule], *, record_values: bool
 ) -> tuple[list[Any], dict[str, Any]]:
     """The frames to write, and the facts to print."""
-    from equivoc.report.table_facts import table_facts
+    from equivoc.report.facts.table_facts import table_facts
 
     facts = table_facts(made, rules, record_values=record_values)
     return [made.frame, *([made.unsafe(rules)] if rules else [])], facts
@@ -93,7 +93,7 @@ def released_table(
     words: dict[str, Any],
 ) -> tuple[list[Any], dict[str, Any]]:
     """The frames to write, and the facts to print."""
-    from equivoc.report.table_facts import released_table_facts
+    from equivoc.report.facts.table_facts import released_table_facts
     from equivoc.tables.attacker.intervals import cell_intervals
     from equivoc.tables.cell_table import CellTable
     from equivoc.tables.frames import cell_frame

@@ -83,8 +83,8 @@ class Answers:
 
     def answer_assess(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The facts of an assessment; ``fields`` names those of LATER that are wanted."""
-        from equivoc.report.facts import core_facts
-        from equivoc.report.json_values import json_values
+        from equivoc.report.facts.assessment_facts import core_facts
+        from equivoc.report.facts.json_values import json_values
         from equivoc.web.live.held_people import Asked, texts
 
         held = self._people()
@@ -182,20 +182,20 @@ def _knowledge(subsets: list[Any]) -> dict[str, Any]:
 
 
 def _contributions(result: Assessment) -> Any:
-    from equivoc.report.facts import contribution_facts
+    from equivoc.report.facts.assessment_facts import contribution_facts
 
     return contribution_facts(result.summary)
 
 
 def _curve(result: Assessment) -> dict[str, Any]:
-    from equivoc.report.bounds import shown_bounds
-    from equivoc.report.facts import curve_facts
+    from equivoc.report.facts.assessment_facts import curve_facts
+    from equivoc.report.facts.bounds import shown_bounds
 
     return curve_facts(result, shown_bounds(result.people))
 
 
 def _utility(result: Assessment) -> dict[str, Any]:
-    from equivoc.report.utility_facts import utility_facts
+    from equivoc.report.facts.utility_facts import utility_facts
 
     return utility_facts(result)
 

@@ -13,9 +13,9 @@ from equivoc.assessment.surprise import surprises_at
 from equivoc.attributes.words import closeness
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import ranges
-from equivoc.report.bounds import shown_bounds
-from equivoc.report.facts import curve_facts
-from equivoc.report.json_values import json_values
+from equivoc.report.facts.assessment_facts import curve_facts
+from equivoc.report.facts.bounds import shown_bounds
+from equivoc.report.facts.json_values import json_values
 from equivoc.web.live.held_people import Asked, HeldPeople
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from equivoc.decide.comparison.wording import LOSS_WORDS
 from equivoc.decide.protection.protect import PRIORS
 from equivoc.errors import InputError
 from equivoc.information_loss.overall import MEASURES
-from equivoc.report.comparison_facts import RISK_WORDS
-from equivoc.report.json_values import json_values
+from equivoc.report.facts.comparison_facts import RISK_WORDS
+from equivoc.report.facts.json_values import json_values
+from equivoc.report.facts.utility_facts import LABELS
 from equivoc.report.truth_wording import INTRUDERS as INTRUDER_WORDS
-from equivoc.report.utility_facts import LABELS
 from equivoc.tables.redesign import Redesign
 from equivoc.tables.rounding.cell_rounding import CellRounding
 from equivoc.tables.rule_notation import RULES

@@ -8,7 +8,7 @@ from equivoc.auditing.audit import audit
 from equivoc.charts.report import audit_figures
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
-from equivoc.report.audit_facts import audit_facts
+from equivoc.report.facts.audit_facts import audit_facts
 from equivoc.report.page import chart_spec, render_audit, write_page
 from equivoc.web.jobs.work import Work
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from equivoc.decide.choice.choose_among import choose_among
 from equivoc.decide.choice.search_range import search_range
-from equivoc.report.choice_facts import choice_facts
+from equivoc.report.facts.choice_facts import choice_facts
 from equivoc.techniques.notation import named_parameters, technique_type
 from equivoc.web.jobs.work import Work
 

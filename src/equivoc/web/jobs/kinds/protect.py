@@ -6,7 +6,7 @@ from typing import Any
 
 from equivoc.decide.protection.protect import protect
 from equivoc.errors import InputError
-from equivoc.report.protection_facts import protection_facts
+from equivoc.report.facts.protection_facts import protection_facts
 from equivoc.web.jobs.work import Work
 
 FORMATS = ("csv", "parquet")

@@ -7,7 +7,7 @@ from typing import Any
 
 from equivoc.assessment.assess import assess
 from equivoc.files import replacing
-from equivoc.report.facts import assessment_facts
+from equivoc.report.facts.assessment_facts import assessment_facts
 from equivoc.report.page import render, write_page
 from equivoc.web.jobs.work import Work
 

@@ -9,8 +9,8 @@ from equivoc.assessment.of_table import assess_table
 from equivoc.charts.cell_intervals import interval_chart
 from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
+from equivoc.report.facts.table_release_facts import table_release_facts
 from equivoc.report.page import chart_spec, render_table, write_page
-from equivoc.report.table_release_facts import table_release_facts
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.release import TableRelease
 from equivoc.tables.rounding.cell_rounding import CellRounding

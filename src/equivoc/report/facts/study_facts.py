@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from equivoc.models.phrases import listed
-from equivoc.report.facts import versions
-from equivoc.report.json_values import json_values
+from equivoc.report.facts.assessment_facts import versions
+from equivoc.report.facts.json_values import json_values
 
 
 class StudyResult(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from equivoc.report.bounds import Bounds, tells_no_value
+from equivoc.report.facts.bounds import Bounds, tells_no_value
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment

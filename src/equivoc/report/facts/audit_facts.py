@@ -17,8 +17,7 @@ from equivoc.auditing.result import Audit
 from equivoc.models.phrases import listed
 from equivoc.number_format import counted, percent
 from equivoc.report import wording
-from equivoc.report.bounds import shown_bounds, tells_no_value
-from equivoc.report.facts import (
+from equivoc.report.facts.assessment_facts import (
     RISKIEST,
     curve_facts,
     data_facts,
@@ -28,8 +27,9 @@ from equivoc.report.facts import (
     uncertainty_facts,
     versions,
 )
-from equivoc.report.json_values import json_values
-from equivoc.report.riskiest import riskiest_classes
+from equivoc.report.facts.bounds import shown_bounds, tells_no_value
+from equivoc.report.facts.json_values import json_values
+from equivoc.report.facts.riskiest import riskiest_classes
 
 if TYPE_CHECKING:
     from equivoc.assessment.requirements.outcome import Outcome

@@ -10,9 +10,9 @@ from equivoc.attributes.words import closeness
 from equivoc.models.phrases import listed
 from equivoc.number_format import figure as in_digits
 from equivoc.number_format import probability
-from equivoc.report.facts import assessment_facts
-from equivoc.report.json_values import json_values
-from equivoc.report.requirement_facts import publication_answer
+from equivoc.report.facts.assessment_facts import assessment_facts
+from equivoc.report.facts.json_values import json_values
+from equivoc.report.facts.requirement_facts import publication_answer
 
 if TYPE_CHECKING:
     from equivoc.assessment.several import SeveralAssessments

@@ -1,7 +1,7 @@
 """The facts of a result: a plain dict, ready for JSON, from which figures and page are made.
 
-No fact discloses a value of one record. The range of values is shown as `equivoc.report.bounds` allows. Classes of
-fewer than three people are counted, but their key values are withheld unless ``record_values=True``.
+No fact discloses a value of one record. The range of values is shown as `equivoc.report.facts.bounds` allows. Classes
+of fewer than three people are counted, but their key values are withheld unless ``record_values=True``.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from equivoc.assessment.by_knowledge import risk_by_knowledge
 from equivoc.attributes.words import closeness, domain_size, level_names, measured_in
 from equivoc.intruder.prior import marginal
 from equivoc.report import wording
-from equivoc.report.bounds import Bounds, shown_bounds, tells_no_value
-from equivoc.report.json_values import json_values
-from equivoc.report.requirement_facts import requirement_facts
-from equivoc.report.riskiest import riskiest_classes
-from equivoc.report.shown_summary import shown_summary
-from equivoc.report.truth_facts import intruder_facts, spread_facts, surprise_facts, truth_facts, verdict
+from equivoc.report.facts.bounds import Bounds, shown_bounds, tells_no_value
+from equivoc.report.facts.json_values import json_values
+from equivoc.report.facts.requirement_facts import requirement_facts
+from equivoc.report.facts.riskiest import riskiest_classes
+from equivoc.report.facts.shown_summary import shown_summary
+from equivoc.report.facts.truth_facts import (
+    intruder_facts,
+    spread_facts,
+    surprise_facts,
+    truth_facts,
+    verdict,
+)
+from equivoc.report.facts.utility_facts import utility_facts
 from equivoc.report.truth_wording import control_sentence
-from equivoc.report.utility_facts import utility_facts
 from equivoc.version import __version__
 
 if TYPE_CHECKING:

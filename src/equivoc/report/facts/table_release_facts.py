@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from equivoc.assessment.of_table import TableAssessment
 from equivoc.information_loss.table_losses import table_losses
 from equivoc.number_format import amount, counted, exact
-from equivoc.report.facts import versions
-from equivoc.report.json_values import json_values
-from equivoc.report.requirement_facts import publication_answer
-from equivoc.report.table_facts import categories_of
+from equivoc.report.facts.assessment_facts import versions
+from equivoc.report.facts.json_values import json_values
+from equivoc.report.facts.requirement_facts import publication_answer
+from equivoc.report.facts.table_facts import categories_of
 from equivoc.tables.interval_posteriors import Figures
 from equivoc.tables.noisy_counts import NoisyCellTable
 from equivoc.tables.redesign import RedesignedTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from equivoc.report.json_values import json_values
+from equivoc.report.facts.json_values import json_values
 
 if TYPE_CHECKING:
     from equivoc.decide.choice.choose import Choice

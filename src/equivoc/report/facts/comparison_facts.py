@@ -10,8 +10,8 @@ from equivoc.decide.comparison.comparison import Comparison
 from equivoc.decide.comparison.wording import LOSS_WORDS
 from equivoc.models.phrases import listed
 from equivoc.number_format import counted, figure
-from equivoc.report.facts import versions
-from equivoc.report.json_values import json_values
+from equivoc.report.facts.assessment_facts import versions
+from equivoc.report.facts.json_values import json_values
 
 RISK_WORDS = {
     "h0": "her uncertainty about the exact value",

@@ -13,7 +13,7 @@ import numpy as np
 
 from equivoc.attributes.level_text import written
 from equivoc.number_format import counted
-from equivoc.report.json_values import json_values
+from equivoc.report.facts.json_values import json_values
 from equivoc.tables.attacker.intervals import CellIntervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.rules import Rule

@@ -8,7 +8,7 @@ import numpy as np
 
 from equivoc.assessment.truth import members
 from equivoc.attributes.words import closeness
-from equivoc.report.bounds import FEWEST_PEOPLE
+from equivoc.report.facts.bounds import FEWEST_PEOPLE
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment

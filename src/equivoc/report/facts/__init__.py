@@ -1,0 +1,1 @@
+"""The facts of reports as plain data: what pages, JSON and the terminal show."""

@@ -55,7 +55,7 @@ class Policy:
     """Whose past answers count: "everyone" (analysts may collude; safer) or "analyst" (each one's own)."""
     edges: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """Class edges of keys: conditions on such a key may only end on its edges. A class holds its lower edge."""
-    work: int = 4_000_000_000
+    work: int = 14_000_000_000
     """The most elementary operations for one decision; beyond them the question is refused. Counted, not timed, so that
     a decision does not depend on the machine."""
     questions_per_minute: int = 60

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from equivoc.measure.curves import curves
+from equivoc.measure.input.distribution import Distribution
+from equivoc.measure.search.partitions import surprise_of_values
 
 
 def optimal_partitions(x: list[int], p: list[Fraction], eps: int) -> list[list[tuple[int, int]]]:
@@ -63,3 +65,12 @@ def test_what_the_row_rules_out_is_infinitely_surprising_and_rows_keep_their_own
     many = curves([1, 2, 3], [[0.5, 0.5, 0.0], [0.0, 0.25, 0.75], [0.5, 0.5, 0.0]])
     found = many.surprises(0, np.array([1.0, 3.0, 2.0, 3.0, 1.0]), np.array([0, 2, 4, 5]))
     assert found.tolist() == [1.0, np.inf, 2.0, pytest.approx(-np.log2(0.75)), 1.0]
+
+
+def test_tiny_masses_surprise_by_their_own_bits() -> None:
+    """Differences of cumulative sums would make them 0, and the surprise endless."""
+    found = surprise_of_values(
+        Distribution(np.array([0.0, 5.0, 9.0]), np.array([1 - 1e-18, 1e-18, 0.0])), 1.0
+    )
+    assert found[:2] == pytest.approx([0.0, -np.log2(1e-18)])
+    assert np.isinf(found[2])

@@ -32,5 +32,8 @@ def _bits(x: Floats, p: Floats, eps: float) -> Floats:
         begins.append(int(source[end]))
         end = begins[-1]
     starts = np.array(begins[::-1])
-    masses = np.diff(np.append(cumulative[starts], cumulative[-1]))
-    return np.asarray(np.repeat(-np.log2(np.minimum(masses, 1.0)), np.diff(np.append(starts, n))))
+    # Added up anew: in differences of cumulative sums, a mass below 1e-16 would be 0.
+    masses = np.add.reduceat(p, starts)
+    with np.errstate(divide="ignore"):  # a window without mass surprises without limit
+        bits = -np.log2(np.minimum(masses, 1.0))
+    return np.asarray(np.repeat(bits, np.diff(np.append(starts, n))))

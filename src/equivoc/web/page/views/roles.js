@@ -28,15 +28,15 @@ export function rolesCard(state) {
       rows: state.columns.map((column, at) => row(column, at, now)),
     }),
     chosen === undefined ? null : kindFields(state, now, chosen),
-    h("label", { class: "check" }, h("input", { type: "checkbox", "data-name": "drop-missing", checked: now.drop_missing, on: { change: (event) => set({ ...now, drop_missing: event.currentTarget.checked }) } }), " Leave out people whose confidential value is missing"),
+    h("label", { class: "check" }, h("input", { type: "checkbox", "data-name": "drop-missing", checked: now.drop_missing, on: { change: (event) => set({ ...latest(now), drop_missing: event.currentTarget.checked }) } }), " Leave out people whose confidential value is missing"),
     h("div", { class: "actions" },
-      button(reading ? "Reading the people…" : state.people && !draft ? "Read again" : "Use these roles", () => use(state, now), { kind: "primary", disabled: reading || chosen === undefined, name: "use-roles" }),
+      button(reading ? "Reading the people…" : state.people && !draft ? "Read again" : "Use these roles", () => use(state, latest(now)), { kind: "primary", disabled: reading || chosen === undefined, name: "use-roles" }),
       h("span", { class: "soft", role: "status" }, chosen === undefined ? "Choose one confidential column." : draft ? "Changed, not yet used." : state.people && !state.people.error ? "In use." : "")));
 }
 
 function row(column, at, now) {
   const choose = (role) => {
-    if (streak?.column !== column.name || streak.after !== draft) streak = { column: column.name, before: now };
+    if (streak?.column !== column.name || streak.after !== draft) streak = { column: column.name, before: latest(now) };
     const { before } = streak;
     const roles = { ...before.roles };
     if (role === "confidential" || role === "weights") for (const name of Object.keys(roles)) if (roles[name] === role) roles[name] = "leave_out";
@@ -57,7 +57,7 @@ function row(column, at, now) {
 
 function kindFields(state, now, chosen) {
   const kind = now.kind;
-  const say = (part) => set({ ...now, kind: { ...kind, ...part } });
+  const say = (part) => { const last = latest(now); set({ ...last, kind: { ...last.kind, ...part } }); };
   const trees = (state.hierarchies ?? []).filter((each) => each.column === chosen).map((each) => each.name);
   return h("fieldset", { class: "group", key: "kind" }, h("legend", {}, `About ${clipped(chosen, 40)}`), h("div", { class: "fields" },
     selectField("kind", "Kind of values", { value: kind.kind, choices: KINDS, change: (value) => say({ kind: value }) }),
@@ -79,6 +79,9 @@ function current(state) {
 
 const guessedKind = (column) => ({ kind: column.guess?.kind ?? (column.type === "number" ? "number" : "categories"), round_to: null, unit: "", levels: null, hierarchy: null });
 const usedRole = (roles, name) => (roles.confidential === name ? "confidential" : roles.keys?.includes(name) ? "key" : roles.weights === name ? "weights" : "leave_out");
+
+/** The draft as it is now: a second change may come before the first one is drawn. */
+const latest = (drawn) => (draft?.from === drawn.from ? draft : drawn);
 
 function set(next) {
   draft = next;

@@ -1,7 +1,8 @@
-"""Checks of single arguments: numbers, whole numbers, choices among words."""
+"""Checks of single arguments: numbers, whole numbers, choices among words, sizes in bytes."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -10,6 +11,9 @@ from typing import TypeGuard
 import numpy as np
 
 from equivoc.errors import InputError
+
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def is_number(given: object) -> TypeGuard[float]:
@@ -57,3 +61,18 @@ def checked_number(name: str, given: object, wanted: str, fits: Callable[[float]
 def _too_long(given: Real) -> bool:
     """True for an integer too large for a float."""
     return isinstance(given, int) and abs(given) > sys.float_info.max
+
+
+def size_in_bytes(name: str, given: object) -> int:
+    """A size: a whole number of bytes, or text with a unit.
+
+    >>> size_in_bytes("memory_limit", "2GiB"), size_in_bytes("memory_limit", "1.5 MB")
+    (2147483648, 1500000)
+    """
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    if isinstance(given, str):
+        found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?) ?([KMGT]i?B)", given.strip(), re.IGNORECASE | re.ASCII)
+        if found:
+            return int(float(found[1]) * _UNITS[found[2].upper()])
+    raise InputError(f"{name} is {given!r}; give a size such as 2GiB or 500MB.")

@@ -102,6 +102,7 @@ def test_terminated_while_it_counts(texts: Path, tmp_path: Path) -> None:
     [
         ({"memory_limit": "2"}, "memory_limit is '2'; give a size such as 2GiB"),
         ({"memory_limit": "-2GiB"}, "give a size such as 2GiB"),
+        ({"memory_limit": "9" * 400 + "GiB"}, "give a size such as 2GiB"),
         ({"memory_limit": True}, "give a size such as 2GiB"),
         ({"memory_limit": "1KiB"}, "memory_limit is 1,024 bytes; give at least 128MiB"),
         ({"spill": "nowhere"}, "spill: nowhere is not a folder"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import tempfile
@@ -14,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from equivoc.arguments import size_in_bytes
 from equivoc.errors import InputError
 
-UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 LEAST_MEMORY = 128 * 2**20
 """With less memory than this for each thread, DuckDB may not be able to read a file."""
 
@@ -83,21 +81,6 @@ def workspace(memory_limit: object, spill: object) -> Workspace:
         None if memory_limit is None else size_in_bytes("memory_limit", memory_limit),
         None if spill is None else Path(spill),
     )
-
-
-def size_in_bytes(name: str, given: object) -> int:
-    """A size: a whole number of bytes, or text with a unit.
-
-    >>> size_in_bytes("memory_limit", "2GiB"), size_in_bytes("memory_limit", "1.5 MB")
-    (2147483648, 1500000)
-    """
-    if isinstance(given, int) and not isinstance(given, bool):
-        return given
-    if isinstance(given, str):
-        found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]i?B)", given.strip(), re.IGNORECASE)
-        if found:
-            return int(float(found[1]) * UNITS[found[2].upper()])
-    raise InputError(f"{name} is {given!r}; give a size such as 2GiB or 500MB.")
 
 
 @contextmanager

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from equivoc.arguments import size_in_bytes
 from equivoc.errors import InputError
-
-SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def serve(
@@ -67,24 +65,17 @@ def serve(
         port=port,
         folder=folder,
         keep=keep,
-        most_upload=size_in_bytes(most_upload),
+        most_upload=_most_upload(most_upload),
         browser=browser,
         announce=lambda address: _announce(address, host),
     )
 
 
-def size_in_bytes(text: str) -> int:
-    """A size with a unit.
-
-    >>> size_in_bytes("20GiB"), size_in_bytes("500 MiB"), size_in_bytes("1000")
-    (21474836480, 524288000, 1000)
-    """
-    found = re.fullmatch(
-        r"\s*([0-9]{1,12}(?:\.[0-9]{1,3})?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE | re.ASCII
-    )
-    if found is None or float(found[1]) <= 0:
-        raise InputError(f"--most-upload {text}: give a size above 0, such as 500MiB or 20GiB.")
-    return int(float(found[1]) * SIZES[found[2].upper()])
+def _most_upload(text: str) -> int:
+    found = size_in_bytes("--most-upload", text)
+    if not found:
+        raise InputError(f"--most-upload is {text!r}; give a size above 0, such as 500MiB or 20GiB.")
+    return found
 
 
 def _announce(address: str, host: str) -> None:

@@ -1,4 +1,5 @@
 # `make demo`: set up, then assess the shipped examples. `make test`: all checks, with the same examples in every run.
+# `make check`: lint, types and the tests of what changed since main, within a minute.
 # `make docs`: the documentation as a site in site/.
 # `make fuzz`: the property tests on new random examples, EXAMPLES times as many.
 PYTHON ?= python3
@@ -6,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXAMPLES ?= 10
 
-.PHONY: setup setup-spark demo test fuzz lint types docs bench clean
+.PHONY: setup setup-spark demo test check fuzz lint types docs bench clean
 
 setup: $(VENV)/.ready
 
@@ -31,6 +32,9 @@ $(VENV)/.kernels: $(wildcard src/equivoc/*/*_kernels.py src/equivoc/*/*/*_kernel
 
 test: setup lint types $(VENV)/.kernels
 	$(BIN)/python -m pytest -n auto --dist loadgroup --doctest-modules src tests
+
+check: setup lint types
+	$(BIN)/python -m tests.what_changed --seconds 35
 
 fuzz: setup $(VENV)/.kernels
 	EQUIVOC_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -n auto -m hypothesis tests

@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.techniques.microaggregation.groups import fast_groups, mdav_groups, optimal_groups
+from equivoc.techniques.microaggregation import fast_groups, mdav_groups, optimal_groups
 
 SIZE, ATTRIBUTES = 3, 4
 MDAV_GROWTH, FAST_GROWTH, LOSS = 120, 20, 1.05

@@ -16,9 +16,9 @@ from time import perf_counter, process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.queries.answers.constraints import answer_system
-from equivoc.queries.answers.question import Question
-from equivoc.queries.bounds.person_bounds import person_bounds
+from equivoc.systems.bounds.bounds import person_bounds
+from equivoc.systems.constraints import answer_system
+from equivoc.systems.system import Question
 
 VALUES = np.arange(1, 251)
 LEVELS = {

@@ -15,10 +15,9 @@ from collections import Counter
 import numpy as np
 from scipy.sparse import csr_array
 
-from equivoc.queries.answers.atoms import atoms
-from equivoc.queries.answers.system import AnswerSystem
-from equivoc.queries.even_grids import EvenGrid
-from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
+from equivoc.systems.grids import EvenGrid
+from equivoc.systems.posteriors.posteriors import atom_posteriors
+from equivoc.systems.system import AnswerSystem, atoms
 
 BAR = 120.0
 

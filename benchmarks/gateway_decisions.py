@@ -24,13 +24,12 @@ import numpy as np
 import pandas as pd
 
 from equivoc.data.microdata import Microdata
-from equivoc.gateway.answered import Answered, Setting
+from equivoc.gateway.answered import Answered, KeyOrders, Setting
 from equivoc.gateway.gateway import Gateway
-from equivoc.gateway.null_moves import KeyOrders
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.rank_rule import KnownSums, secret_prime
-from equivoc.queries.answers.question import Question
-from equivoc.queries.even_grids import even_grid
+from equivoc.systems.grids import even_grid
+from equivoc.systems.system import Question
 
 ROOT = Path(__file__).parents[1]
 WORK = Policy().work

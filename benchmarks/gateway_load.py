@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from equivoc.gateway.service.log_reader import LogReader
-from equivoc.gateway.service.tokens import Tokens
+from equivoc.gateway.service.access import Tokens
+from equivoc.gateway.service.log import LogReader
 from tests.gateway.service import killed
 from tests.gateway.service.service_process import (
     Client,

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 import equivoc as eq
+from equivoc.channels.rank_noise import amplitude, draw, transition
 from equivoc.datasets import people as shipped
-from equivoc.intruder.beliefs.informed_linkage import informed_linkage
-from equivoc.intruder.beliefs.learned import learn
-from equivoc.intruder.beliefs.register import register_linkage
-from equivoc.intruder.channel.binomial_noise import amplitude, draw, transition
-from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
-from equivoc.intruder.linkage.key_linkage import linkage
+from equivoc.learning.learned import learn
+from equivoc.linkage.coded_file import CodedFile, Unchanged
+from equivoc.linkage.informed_linkage import informed_linkage
+from equivoc.linkage.key_linkage import linkage
+from equivoc.linkage.register import register_linkage
 
 SECONDS_MORE = 0.3
 TECHNIQUES = {

@@ -145,7 +145,7 @@ def first(quick: bool, folder: Path) -> Iterator[str]:
     command = [
         sys.executable,
         "-c",
-        "from equivoc.cli import main; main()",
+        "from equivoc.cli.main import main; main()",
         "assess",
         str(folder / "people.csv"),
         "--confidential=income",

@@ -26,10 +26,10 @@ import numpy as np
 from numba import njit
 
 import equivoc as eq
-from equivoc.measure.area.estimated import estimated_area
+from equivoc.measure.area import estimated_area
 from equivoc.measure.curves import Curves
-from equivoc.measure.input.distribution import Distribution
-from equivoc.measure.parallel import on_one_core
+from equivoc.measure.distribution import Distribution
+from equivoc.parallel import on_one_core
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.measure.many_values import VALUES, posteriors, probabilities_of, values_of

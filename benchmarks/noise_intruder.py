@@ -11,9 +11,9 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from equivoc.intruder.channel.binomial_noise import amplitude, draw, released_size, transition
-from equivoc.intruder.linkage.coded_file import CodedFile
-from equivoc.intruder.linkage.key_linkage import sweep
+from equivoc.channels.rank_noise import amplitude, draw, released_size, transition
+from equivoc.linkage.coded_file import CodedFile
+from equivoc.linkage.key_linkage import sweep
 
 RECORDS = 2_500
 KEY_SIZES = (69, 2, 16, 18, 25, 177)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from equivoc.queries.exact_posterior import answered_blocks
-from equivoc.queries.linear_programs import linear_bounds
-from equivoc.queries.range_sums import bounds, range_sum_answers
+from equivoc.systems.linear_bounds import linear_bounds
+from equivoc.systems.range_sums import answered_blocks, bounds, range_sum_answers
 
 RECORDS, SIZE, LOW, HIGH = 2_500, 8, 10.0, 250.0
 TIMED_BY_SCIPY = 100

@@ -67,7 +67,7 @@ def run(frame: Any) -> None:
 def question_of(folder: Path, rows: int) -> Any:
     """All classes of five keys. DuckDB counts the files: the question is the same, and Spark's time is not spent."""
     import equivoc as eq
-    from equivoc.engines.measuring import ClassQuestion
+    from equivoc.engines.engine import ClassQuestion
 
     people = eq.read(folder, confidential="Salary", keys=KEYS)
     levels, places = people.source_values
@@ -90,8 +90,8 @@ def question_of(folder: Path, rows: int) -> Any:
 
 def times(folder: Path, question: Any, *, workers: int, repeats: int) -> tuple[float, float]:
     """Seconds of Spark's group-by, and of the same with the measure of every class."""
-    from equivoc.engines.spark.class_measures import measured_classes
-    from equivoc.engines.spark.table import SparkTable
+    from equivoc.engines.spark import SparkTable
+    from equivoc.engines.spark_measures import measured_classes
     from tests.spark_cluster import running_cluster, stop_session
 
     with running_cluster(workers=workers, memory=MEMORY, pinned=True) as cluster:

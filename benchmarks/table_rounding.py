@@ -13,10 +13,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.tables.cell_rounding import CellRounding
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.contributions import summed_up
 from equivoc.tables.dimension import Dimension
-from equivoc.tables.rounding.cell_rounding import CellRounding
 
 
 def groups(name: str, branches: int, size: int) -> Dimension:

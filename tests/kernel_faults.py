@@ -54,6 +54,18 @@ def _intruder(what: str, right: str, wrong: str, *tests: str) -> Fault:
     return Fault(what, "intruder", right, wrong, tests)
 
 
+def _channel(what: str, right: str, wrong: str, *tests: str) -> Fault:
+    return Fault(what, "channels", right, wrong, tests)
+
+
+def _linkage(what: str, right: str, wrong: str, *tests: str) -> Fault:
+    return Fault(what, "linkage", right, wrong, tests)
+
+
+def _release(what: str, right: str, wrong: str, *tests: str) -> Fault:
+    return Fault(what, "releases", right, wrong, tests)
+
+
 def _technique(what: str, right: str, wrong: str, *tests: str) -> Fault:
     return Fault(what, "techniques", right, wrong, tests)
 
@@ -214,55 +226,55 @@ FAULTS = [
         MANY,
     ),
     # What an intruder believes.
-    _intruder(
+    _channel(
         "Bayes' rule without the prior",
         "transition.T.max(axis=1)) * (believed / believed.max())",
         "transition.T.max(axis=1)) * np.ones(size)",
         NOISE,
     ),
-    _intruder(
+    _channel(
         "Bayes' rule on the table, not on its transpose",
         "joint = divide_rows(transition.T, transition.T.max(axis=1))",
         "joint = divide_rows(transition, transition.max(axis=1))",
         "tests/techniques/test_pram.py",
     ),
-    _intruder(
+    _linkage(
         "linkage: what an earlier key said is forgotten",
         "weight = weights[k, i] * likelihoods[begin + released[k, record]]",
         "weight = likelihoods[begin + released[k, record]]",
         LINKAGE,
     ),
-    _intruder(
+    _linkage(
         "linkage: records alike count as one",
         "sum_so_far = weights[source, i] + (0.0 if opens else sum_so_far)",
         "sum_so_far = weights[source, i]",
         LINKAGE,
     ),
-    _intruder(
+    _channel(
         "noise: everything lands one rank lower",
         "centred = moved - amplitude // 2\n",
         "centred = moved - amplitude // 2 - 1\n",
         NOISE,
     ),
-    _intruder(
+    _channel(
         "noise: the farthest move is taken for impossible",
         "near = (distance <= amplitude // 2)",
         "near = (distance < max(amplitude // 2, 1))",
         NOISE,
     ),
-    _intruder(
+    _release(
         "record linkage: agreement counts twice",
         "found * (agree - disagree)",
         "found * agree",
         "tests/techniques/test_released_file.py",
     ),
-    _intruder(
+    _channel(
         "swapping: a value may be its own partner",
         "1.0 - self.share - self.share / others",
         "1.0 - self.share",
         "tests/techniques/test_swapping.py",
     ),
-    _intruder(
+    _channel(
         "geometric noise: a value that was not moved counts twice",
         "upward + downward - weights",
         "upward + downward",
@@ -286,13 +298,13 @@ FAULTS = [
         "np.bincount(people.codes, minlength=values) / len(people.codes)",
         "tests/techniques/test_sampling.py",
     ),
-    _intruder(
+    _linkage(
         "conditional Bernoulli: the power series of improbable records has the wrong sign in every second term",
         "(sums[k] if k % 2 else -sums[k]) / k",
         "sums[k] / k",
         "tests/intruder/beliefs/test_conditional_bernoulli.py",
     ),
-    _intruder(
+    _linkage(
         "informed linkage: a class shares the list of another block's records",
         "if c > begin and first[c] == first[c - 1] and past[c] == past[c - 1]:",
         "if c > begin:",
@@ -300,8 +312,8 @@ FAULTS = [
     ),
     _intruder(
         "informed: all levels of a changed key are equally likely beforehand",
-        "joint = key.likelihood * levels",
-        "joint = key.likelihood * (levels > 0)",
+        "joint = likelihood * levels",
+        "joint = likelihood * (levels > 0)",
         "tests/intruder/strengths/test_by_enumeration.py",
     ),
     _intruder(
@@ -310,7 +322,7 @@ FAULTS = [
         "return channel",
         "tests/intruder/strengths/test_by_enumeration.py",
     ),
-    _intruder(
+    _linkage(
         "informed linkage: records alike with one symbol count once",
         "gathered[symbols[j]] += share * counts[j]",
         "gathered[symbols[j]] += share",
@@ -319,21 +331,21 @@ FAULTS = [
     # Answers to queries: bounds, sampled sums, the gateway's draws and its rank rule.
     Fault(
         "shortest paths: of two limits on the same difference the looser one is kept",
-        "queries",
+        "systems/bounds",
         "order = np.lexsort((length, head, tail))",
         "order = np.lexsort((-length, head, tail))",
         ("tests/queries/bounds/test_person_bounds.py",),
     ),
     Fault(
         "linear programs: a lower bound counts as open although the others cannot take up what she leaves",
-        "queries",
+        "systems/bounds",
         "return np.maximum(floor + others * cap, low)",
         "return np.maximum(floor + part.sizes * cap, low)",
         ("tests/queries/bounds/test_person_bounds.py",),
     ),
     Fault(
         "Gibbs sampling: all lengths of a move are equally likely",
-        "queries",
+        "systems/posteriors",
         "log += tables.log_weight[tables.total_at[a] + sums[a] + length * tables.move_step[k]]",
         "log += 0.0 * tables.log_weight[tables.total_at[a] + sums[a] + length * tables.move_step[k]]",
         ("tests/queries/posteriors/test_gibbs.py",),
@@ -365,6 +377,13 @@ FAULTS = [
         "if 0 < together <= most_people and",
         "if 0 < together < most_people and",
         ("tests/gateway/test_rank_rule.py",),
+    ),
+    Fault(
+        "singling out: records with a null meet every condition on its number",
+        "models/of_release",
+        "return value <= wanted",
+        "return not value > wanted",
+        ("tests/models/test_singling_out.py",),
     ),
     # Tables of cells.
     Fault(

@@ -130,7 +130,7 @@ def test_internal_links_lead_somewhere(site: Path, pages: dict[Path, Page]) -> N
 def public_names() -> Iterator[tuple[str, object]]:
     for name in eq.__all__:
         yield f"equivoc.{name}", getattr(eq, name)
-    for package in (eq.models, eq.datasets):
+    for package in (eq.models, eq.datasets, eq.requests, eq.results, eq.tables):
         for name in package.__all__:
             yield f"{package.__name__}.{name}", getattr(package, name)
 

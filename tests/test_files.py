@@ -11,9 +11,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from equivoc.csv_output import write_csv
 from equivoc.errors import InputError
-from equivoc.files import check_outputs, replacing, writing_into
+from equivoc.files import check_outputs, replacing, write_csv, writing_into
+from tests.commands import run_command
 
 
 def same_name(folder: Path) -> Path:
@@ -181,3 +181,19 @@ def test_a_new_folder_that_stays_empty_is_removed_again_and_one_that_was_there_s
     with pytest.raises(InputError, match="no room"):
         _fail_to_write(new, first=True)
     assert (new / "first").exists()
+
+
+def test_names_that_no_file_can_have_are_a_sentence(tmp_path: Path) -> None:
+    """Path.is_dir raises an OSError for a name of more than 255 bytes."""
+    (tmp_path / "people.csv").write_text("age,pay\n1,2\n2,3\n3,4\n")
+    people = ["people.csv", "--confidential", "pay", "--keys", "age"]
+    for words in (
+        ["assess", *people, "--technique", f"generalisation:k=3,hierarchies={'x' * 300}"],
+        ["assess", *people, "--spill", "x" * 300],
+        ["assess", *people, "--spill", "\udcff"],
+        ["table", "people.csv", "--by", "age", "--value", "pay", "--hierarchies", "x" * 300],
+    ):
+        (tmp_path / "\udcff").mkdir(exist_ok=True)
+        ran = run_command(tmp_path, words)
+        assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+        assert len(ran.stderr.splitlines()) == 1

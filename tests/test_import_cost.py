@@ -44,8 +44,31 @@ def test_public_names_load_on_first_use() -> None:
     assert json.loads(run(program)) == [[], True, False]
 
 
+def test_types_of_results_and_methods_of_tables_have_packages_that_load_them_on_first_use() -> None:
+    program = (
+        "import equivoc as eq, json, sys\n"
+        "packages = [eq.results, eq.tables]\n"
+        "before = sorted(name for name in sys.modules if name.startswith('equivoc.'))\n"
+        "kinds = [isinstance(getattr(package, name), type) for package in packages for name in dir(package)]\n"
+        "same = all(getattr(eq, name) is getattr(package, name) for package in packages for name in dir(package)\n"
+        "    if hasattr(eq, name))\n"
+        "print(json.dumps([before, len(kinds), all(kinds), same, 'altair' in sys.modules]))"
+    )
+    light = ["equivoc.errors", "equivoc.results", "equivoc.tables", "equivoc.version"]
+    assert json.loads(run(program)) == [light, 17 + 8, True, True, False]
+
+
+def test_names_that_moved_to_packages_are_still_those_of_the_package() -> None:
+    for name in ("Assessment", "Curve", "CellTable", "Audit", "Comparison", "Window"):
+        assert getattr(equivoc, name) is getattr(equivoc.results, name)
+        assert name not in dir(equivoc)
+    for name in equivoc.tables.__all__:
+        assert getattr(equivoc, name) is getattr(equivoc.tables, name)
+
+
 def test_unknown_names_are_refused() -> None:
-    assert not hasattr(equivoc, "no_such_name")
+    for package in (equivoc, equivoc.results, equivoc.tables):
+        assert not hasattr(package, "no_such_name")
 
 
 def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
@@ -53,7 +76,7 @@ def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
 import json
 from numba.core.dispatcher import Dispatcher
 import equivoc as eq
-from equivoc.measure.search import partition_kernels
+from equivoc.measure import partition_kernels
 eq.entropy_at([1, 3, 8, 9], [.15, .1, .7, .05], 2)
 stats = {
     name: [sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())]

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import cell_tables, curves, options, outputs, pages, people_files, plans, queries, technique_words
+from . import (
+    cell_tables,
+    curves,
+    decisions,
+    options,
+    outputs,
+    pages,
+    people_files,
+    plans,
+    queries,
+    technique_words,
+)
 from .case import Case, unique
 
 
@@ -22,6 +33,7 @@ def all_cases() -> list[Case]:
             queries,
             cell_tables,
             pages,
+            decisions,
         ):
             yield from part.cases()
 

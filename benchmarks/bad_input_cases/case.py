@@ -47,6 +47,8 @@ class Case:
     inputs next to it are refused for what is wrong with them."""
     code: int = 2
     """The exit code of a refusal: 1 where what is printed cannot be written, which no other input would mend."""
+    prints: bool = False
+    """May print what it found before the refusal, as verify does."""
     stdout: str = ""
     """Where the output goes, if not into a file of the runner's."""
     file_limit: int = 0

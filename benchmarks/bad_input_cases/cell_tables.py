@@ -12,6 +12,10 @@ RELEASED = (
     "region,sex,value\nN,F,x\nN,M,x\nN,Total,30\nS,F,x\nS,M,x\nS,Total,70\n"
     "Total,F,45\nTotal,M,55\nTotal,Total,100\n"
 )
+CONTRIBUTED = (
+    "region,sex,value,people,largest,second\nN,F,5,1,5,0\nN,Total,5,1,5,0\nS,F,7,2,4,3\nS,Total,7,2,4,3\n"
+    "Total,F,12,3,5,4\nTotal,Total,12,3,5,4\n"
+)
 AUDIT = ("--audit", "released.csv", "--by", "region,sex", "--value", "value")
 RULES = (
     "", ":", "p", "p:", "p:0", "p:-5", "p:nan", "p:inf", "p:x", "p:10,20", "p:q=3", "threshold", "threshold:0",
@@ -42,6 +46,11 @@ RELEASED_TABLES: dict[str, Content] = {
     "value-5000-digits": RELEASED.replace("N,Total,30", f"N,Total,{'9' * 5000}").encode(),
     "margins-only": b"region,sex,value\nTotal,Total,100\n",
     "no-margins": b"region,sex,value\nN,F,x\nN,M,x\nS,F,x\nS,M,x\n",
+    "one-contributor-of-less": CONTRIBUTED.replace("5,1,5,0", "5,1,4,0").encode(),
+    "two-contributors-of-less": CONTRIBUTED.replace("7,2,4,3", "7,2,4,2").encode(),
+    "nobody-contributes": CONTRIBUTED.replace("5,1,5,0", "5,0,0,0").encode(),
+    "more-contributors-than-a-total": CONTRIBUTED.replace("12,3,5,4", "12,1,12,0").encode(),
+    "value-1e301": RELEASED.replace("N,Total,30", "N,Total,1e301").encode(),
     "html": b"<html><body>404</body></html>",
 }
 OPTIONS = {
@@ -68,6 +77,7 @@ OPTIONS = {
     "round-infinite": ("--round", "inf"),
     "round-and-suppress": ("--round", "5", "--suppress"),
     "redesign-without-hierarchies": ("--redesign",),
+    "most-per-contributor-without-noisy": ("--most-per-contributor", "3"),
     "method-unknown": ("--round", "5", "--method", "best"),
     "method-without-round": ("--method", "random"),
     "cost-unknown": ("--suppress", "--cost", "money"),
@@ -103,6 +113,18 @@ def cases() -> Iterator[Case]:
     yield Case("table", "base", "counts", COUNTS, expected=ACCEPTED)
     valid = {"released.csv": RELEASED.encode()}
     yield Case("table", "base", "audit", AUDIT, files=valid, expected=ACCEPTED)
+    valid = {"released.csv": CONTRIBUTED.encode()}
+    yield Case(
+        "table", "base", "audit-contributors", (*AUDIT, "--rule", "p:10"), files=valid, expected=ACCEPTED
+    )
+    valid = {"released.csv": RELEASED.encode()}
+    for what, words in {
+        "holdings": ("--noisy", "1", "--contributors", "job"),
+        "weights": ("--noisy", "1", "--weights", "w"),
+        "too-few": ("--noisy", "1", "--contributors", "job", "--most-per-contributor", "1"),
+        "nobody": ("--noisy", "1", "--most-per-contributor", "0"),
+    }.items():
+        yield Case("table", "noisy", what, (*COUNTS[:3], *COUNTS[5:], *words))
     yield Case("table", "options", "nothing", ())
     yield Case("table", "options", "no-by", ("people.csv", "--value", "pay"))
     yield Case("table", "options", "people-and-audit", ("people.csv", *AUDIT), files=valid)

@@ -67,7 +67,7 @@ PER_OPTION: dict[str, dict[str, str]] = {
     "--prior": {"empty": "", "unknown": "everyone", "by-case": "Marginal", "numbers": "0.5,0.5"},
     "--intruder": {"empty": "", "unknown": "mallory", "by-case": "Paper", "two": "paper,informed"},
     "--replicates": {"empty": "", "text": "x", "0": "0", "minus": "-1", "fraction": "1.5", "nan": "nan"},
-    "--tolerance": {"empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "1": "1"},
+    "--precision": {"empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "1": "1"},
     "--fraction": {
         "empty": "", "text": "x", "nan": "nan", "infinite": "inf", "minus": "-1", "0": "0", "above-1": "1.5",
         "tiny": "1e-300", "percent": "5%",
@@ -113,9 +113,9 @@ DOUBTFUL: dict[str, dict[str, str]] = {
     "--date": {"no-date": "soon", "empty": "", "not-utf-8": "\udce9"},
 }
 OF_COMMAND = {
-    "assess": {"--eps", "--format", "--tolerance", "--replicates", "--require"},
+    "assess": {"--eps", "--format", "--precision", "--replicates", "--require"},
     "measures": {"--fraction"},
-    "report": {"--eps", "--unit", "--title", "--date", "--tolerance", "--replicates", "--require"},
+    "report": {"--eps", "--unit", "--title", "--date", "--precision", "--replicates", "--require"},
 }
 SHARED = {
     "--confidential",

@@ -180,7 +180,7 @@ def _of_the_words(case: Case, code: int, printed: bytes, said: bytes) -> Iterato
         yield "exit code", f"{code}; it said {_short(said or printed)}"
     if code == case.code and b"Traceback" not in said:
         yield from _of_the_sentence(said)
-    if code == 2 and printed:
+    if code == 2 and printed and not case.prints:
         yield "printed", f"on standard output: {_short(printed)}"
 
 

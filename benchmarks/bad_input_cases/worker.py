@@ -115,7 +115,7 @@ def _prepare(order: dict[str, Any]) -> None:
 
 
 def _call(line: list[str]) -> int:
-    from equivoc.cli import main as command
+    from equivoc.cli.main import main as command
 
     sys.argv = ["equivoc", *line]
     try:

@@ -119,6 +119,7 @@ def explore(page: Any) -> None:
 def techniques(page: Any) -> None:
     walk.choose_technique(page, "swapping", rate=0.6)
     if page.locator(".rule").count() < 2:
+        walk.press(page, "add-rule")
         walk.named(page, "rule-1-figure").select_option("true_hit")
         limit = walk.named(page, "rule-1-limit")
         limit.fill("0.65")

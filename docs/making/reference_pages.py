@@ -19,7 +19,13 @@ PAGES = {
     "data": "Data",
     "techniques": "Techniques",
 }
-PACKAGES = {"models": "Classic measures", "datasets": "Example data"}
+PACKAGES = {
+    "models": "Classic measures",
+    "datasets": "Example data",
+    "requests": "Tasks",
+    "results": "Results",
+    "tables": "Tables",
+}
 HOMES = {
     "attributes": "data",
     "errors": "data",

@@ -14,47 +14,56 @@ from equivoc.errors import InputError
 from equivoc.version import __version__
 
 if TYPE_CHECKING:
-    from equivoc import datasets, models
     from equivoc.assessment.assess import assess
-    from equivoc.assessment.assessment import Assessment
-    from equivoc.assessment.budget import Budget, budget
+    from equivoc.assessment.assessment import Assessment as Assessment
+    from equivoc.assessment.budget import Budget as Budget
+    from equivoc.assessment.budget import budget
     from equivoc.auditing.audit import audit
-    from equivoc.auditing.result import Audit
+    from equivoc.auditing.result import Audit as Audit
     from equivoc.data.microdata import Microdata
     from equivoc.data.read import read
-    from equivoc.decide.choice.choose import Choice, choose
-    from equivoc.decide.choice.choose_among import ChoiceAmong, choose_among
-    from equivoc.decide.comparison.compare import compare
-    from equivoc.decide.comparison.comparison import Comparison
-    from equivoc.decide.protection.protect import Protected, protect
-    from equivoc.decide.protection.verify import Verification, verify
+    from equivoc.experiments.choose import Choice as Choice
+    from equivoc.experiments.choose import ChoiceAmong as ChoiceAmong
+    from equivoc.experiments.choose import choose, choose_among
+    from equivoc.experiments.compare import compare
+    from equivoc.experiments.comparison import Comparison as Comparison
+    from equivoc.experiments.study import Study
+    from equivoc.experiments.study_result import StudyResult as StudyResult
+    from equivoc.experiments.study_result import load_study
     from equivoc.gateway.gateway import Gateway
     from equivoc.information_loss.utility import utility
-    from equivoc.measure.curve import Curve, Window, curve
-    from equivoc.measure.curves import Curves, curves
-    from equivoc.measure.entropy import entropy_at
+    from equivoc.measure.curve import Curve as Curve
+    from equivoc.measure.curve import Window as Window
+    from equivoc.measure.curve import curve, entropy_at
+    from equivoc.measure.curves import Curves as Curves
+    from equivoc.measure.curves import curves
     from equivoc.models.measures import measures
-    from equivoc.study.result import StudyResult, load_study
-    from equivoc.study.study import Study
-    from equivoc.tables.cell_table import CellTable
-    from equivoc.tables.noisy_counts import NoisyCells
-    from equivoc.tables.redesign import Redesign
-    from equivoc.tables.rounding.cell_rounding import CellRounding
-    from equivoc.tables.rules import PQ, Dominance, PPercent, Threshold
-    from equivoc.tables.suppression.cell_suppression import CellSuppression
+    from equivoc.protection.protect import Protected as Protected
+    from equivoc.protection.protect import protect
+    from equivoc.protection.verify import Verification as Verification
+    from equivoc.protection.verify import verify
+    from equivoc.tables.cell_rounding import CellRounding as CellRounding
+    from equivoc.tables.cell_table import CellTable as CellTable
+    from equivoc.tables.noisy_counts import NoisyCells as NoisyCells
+    from equivoc.tables.redesign import Redesign as Redesign
+    from equivoc.tables.rules import PQ as PQ
+    from equivoc.tables.rules import Dominance as Dominance
+    from equivoc.tables.rules import PPercent as PPercent
+    from equivoc.tables.rules import Threshold as Threshold
+    from equivoc.tables.suppression.cell_suppression import CellSuppression as CellSuppression
     from equivoc.tables.tabulate import tabulate
-    from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
-    from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
-    from equivoc.techniques.generalisation.generalisation import Generalisation
-    from equivoc.techniques.microaggregation.microaggregation import Microaggregation
+    from equivoc.techniques.generalisation import Generalisation
+    from equivoc.techniques.geometric_noise import GeometricNoise
+    from equivoc.techniques.microaggregation import Microaggregation
     from equivoc.techniques.noise_addition import NoiseAddition
-    from equivoc.techniques.pram.pram import PRAM
+    from equivoc.techniques.noisy_table import NoisyTable
+    from equivoc.techniques.pram import PRAM
     from equivoc.techniques.query_restriction import QueryRestriction
     from equivoc.techniques.released_file import ReleasedFile
     from equivoc.techniques.rounding import Rounding
     from equivoc.techniques.sampling import Sampling
-    from equivoc.techniques.suppression.suppression import Suppression
-    from equivoc.techniques.swapping.swapping import Swapping
+    from equivoc.techniques.suppression import Suppression
+    from equivoc.techniques.swapping import Swapping
     from equivoc.techniques.top_bottom_coding import TopBottomCoding
     from equivoc.techniques.unprotected import Unprotected
 
@@ -63,7 +72,7 @@ _HOMES = {
     "Curve": "equivoc.measure.curve",
     "Window": "equivoc.measure.curve",
     "curve": "equivoc.measure.curve",
-    "entropy_at": "equivoc.measure.entropy",
+    "entropy_at": "equivoc.measure.curve",
     "Curves": "equivoc.measure.curves",
     "curves": "equivoc.measure.curves",
     "Microdata": "equivoc.data.microdata",
@@ -73,15 +82,15 @@ _HOMES = {
     "QueryRestriction": "equivoc.techniques.query_restriction",
     "NoiseAddition": "equivoc.techniques.noise_addition",
     "ReleasedFile": "equivoc.techniques.released_file",
-    "Generalisation": "equivoc.techniques.generalisation.generalisation",
-    "Suppression": "equivoc.techniques.suppression.suppression",
-    "GeometricNoise": "equivoc.techniques.differential_privacy.geometric_noise",
-    "NoisyTable": "equivoc.techniques.differential_privacy.noisy_table",
-    "PRAM": "equivoc.techniques.pram.pram",
+    "Generalisation": "equivoc.techniques.generalisation",
+    "Suppression": "equivoc.techniques.suppression",
+    "GeometricNoise": "equivoc.techniques.geometric_noise",
+    "NoisyTable": "equivoc.techniques.noisy_table",
+    "PRAM": "equivoc.techniques.pram",
     "Rounding": "equivoc.techniques.rounding",
     "TopBottomCoding": "equivoc.techniques.top_bottom_coding",
-    "Swapping": "equivoc.techniques.swapping.swapping",
-    "Microaggregation": "equivoc.techniques.microaggregation.microaggregation",
+    "Swapping": "equivoc.techniques.swapping",
+    "Microaggregation": "equivoc.techniques.microaggregation",
     "Number": "equivoc.attributes.kinds",
     "Ordered": "equivoc.attributes.kinds",
     "Categories": "equivoc.attributes.kinds",
@@ -90,27 +99,27 @@ _HOMES = {
     "assess": "equivoc.assessment.assess",
     "Audit": "equivoc.auditing.result",
     "audit": "equivoc.auditing.audit",
-    "Choice": "equivoc.decide.choice.choose",
-    "ChoiceAmong": "equivoc.decide.choice.choose_among",
-    "choose": "equivoc.decide.choice.choose",
-    "choose_among": "equivoc.decide.choice.choose_among",
+    "Choice": "equivoc.experiments.choose",
+    "ChoiceAmong": "equivoc.experiments.choose",
+    "choose": "equivoc.experiments.choose",
+    "choose_among": "equivoc.experiments.choose",
     "Budget": "equivoc.assessment.budget",
     "budget": "equivoc.assessment.budget",
-    "Study": "equivoc.study.study",
-    "Protected": "equivoc.decide.protection.protect",
-    "protect": "equivoc.decide.protection.protect",
-    "Verification": "equivoc.decide.protection.verify",
-    "verify": "equivoc.decide.protection.verify",
-    "StudyResult": "equivoc.study.result",
-    "load_study": "equivoc.study.result",
+    "Study": "equivoc.experiments.study",
+    "Protected": "equivoc.protection.protect",
+    "protect": "equivoc.protection.protect",
+    "Verification": "equivoc.protection.verify",
+    "verify": "equivoc.protection.verify",
+    "StudyResult": "equivoc.experiments.study_result",
+    "load_study": "equivoc.experiments.study_result",
     "measures": "equivoc.models.measures",
-    "Comparison": "equivoc.decide.comparison.comparison",
-    "compare": "equivoc.decide.comparison.compare",
+    "Comparison": "equivoc.experiments.comparison",
+    "compare": "equivoc.experiments.compare",
     "utility": "equivoc.information_loss.utility",
     "Gateway": "equivoc.gateway.gateway",
     "CellTable": "equivoc.tables.cell_table",
     "tabulate": "equivoc.tables.tabulate",
-    "CellRounding": "equivoc.tables.rounding.cell_rounding",
+    "CellRounding": "equivoc.tables.cell_rounding",
     "CellSuppression": "equivoc.tables.suppression.cell_suppression",
     "NoisyCells": "equivoc.tables.noisy_counts",
     "Redesign": "equivoc.tables.redesign",
@@ -120,25 +129,13 @@ _HOMES = {
     "Threshold": "equivoc.tables.rules",
 }
 
-# Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…).
-_PACKAGES = ("datasets", "models")
+# Packages that are used by their name: eq.datasets.load(…), eq.models.k_anonymity(…). `dir` shows the types of results
+# and the methods of tables in theirs, eq.results and eq.tables; eq.Assessment and eq.PPercent are the same.
+_PACKAGES = ("datasets", "models", "requests", "results", "tables")
 
 __all__ = [
-    "PQ",
     "PRAM",
-    "Assessment",
-    "Audit",
-    "Budget",
     "Categories",
-    "CellRounding",
-    "CellSuppression",
-    "CellTable",
-    "Choice",
-    "ChoiceAmong",
-    "Comparison",
-    "Curve",
-    "Curves",
-    "Dominance",
     "Gateway",
     "Generalisation",
     "GeometricNoise",
@@ -146,27 +143,19 @@ __all__ = [
     "Microaggregation",
     "Microdata",
     "NoiseAddition",
-    "NoisyCells",
     "NoisyTable",
     "Number",
     "Ordered",
-    "PPercent",
-    "Protected",
     "QueryRestriction",
-    "Redesign",
     "ReleasedFile",
     "Rounding",
     "Sampling",
     "Study",
-    "StudyResult",
     "Suppression",
     "Swapping",
-    "Threshold",
     "TopBottomCoding",
     "Tree",
     "Unprotected",
-    "Verification",
-    "Window",
     "__version__",
     "assess",
     "audit",
@@ -183,6 +172,9 @@ __all__ = [
     "models",
     "protect",
     "read",
+    "requests",
+    "results",
+    "tables",
     "tabulate",
     "utility",
     "verify",

@@ -1,5 +1,5 @@
 """``python -m equivoc``."""
 
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 main()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from equivoc.assessment.assess import assess
-from equivoc.charts.curve import curve_chart
+from equivoc.charts.curves import curve_chart
 from equivoc.charts.drawing import save_chart
-from equivoc.cli.output.streams import prepare_streams
+from equivoc.cli.process import prepare_streams
 from equivoc.datasets import people as shipped
 from equivoc.files import new_folder
 from equivoc.measure.curve import curve
-from equivoc.number_format import bits, exact, figure, probability
 from equivoc.techniques.sampling import Sampling
+from equivoc.text import bits, exact, figure, probability
 
 
 def main() -> None:

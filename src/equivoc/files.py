@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import re
 import secrets
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any, TextIO
 
 from equivoc.errors import InputError
+from equivoc.temporary_files import second_name, signals_held_back, temporary_file
 
 _KINDS = (
     (stat.S_ISFIFO, "pipe"),
@@ -107,7 +111,7 @@ def new_folder(folder: Path, *, private: bool = False) -> None:
 @contextmanager
 def writing_into(folder: Path, *, private: bool = False) -> Iterator[None]:
     """Create the folder before the block; if the block fails, remove the folder if it is new and still empty."""
-    new = not folder.is_dir()
+    new = not is_folder(folder)
     new_folder(folder, private=private)
     try:
         yield
@@ -125,68 +129,69 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     If ``path`` is a link, its target is replaced.
     ``private`` files can be read by their owner only; others have the usual permissions of new files.
     """
-    temporary, target = _temporary(path, private=private)
-    try:
+    with replacing_together([path], private=private) as (temporary,):
         yield temporary
-        check_replaceable(path)
-        temporary.replace(target)
-    except OSError as problem:
-        raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def replacing_together(paths: Sequence[Path], *, private: bool = False) -> Iterator[list[Path]]:
     """Temporary files next to ``paths`` that replace them once all are complete; if one cannot be, none is."""
-    places: list[tuple[Path, Path]] = []
+    for path in paths:
+        check_replaceable(path)
     try:
-        for path in paths:
-            places.append(_temporary(path, private=private))
-        yield [temporary for temporary, _ in places]
-        for path in paths:
-            check_replaceable(path)
-        _replace_all(places)
+        targets = [path.resolve() for path in paths]
+        with ExitStack() as temporary:
+            files = [temporary.enter_context(temporary_file(target, private=private)) for target in targets]
+            yield files
+            for path in paths:
+                check_replaceable(path)
+            with signals_held_back():
+                _replace_all(list(zip(files, targets, strict=True)))
     except OSError as problem:
         named = " and ".join(map(str, paths))
         raise InputError(f"{named} cannot be written: {problem.strerror}.") from None
-    finally:
-        for temporary, _ in places:
-            temporary.unlink(missing_ok=True)
 
 
 def _replace_all(places: Sequence[tuple[Path, Path]]) -> None:
     """Move each temporary file to its target; after a failure the targets are what they were before."""
-    begun: list[tuple[Path, Path, bool]] = []
-    try:
-        for temporary, target in places:
-            there = target.exists()
-            former = target.with_name(f".equivoc-{secrets.token_hex(8)}.former")
-            begun.append((target, former, there))
-            if there:
-                target.replace(former)
+    *all_but_last, (last, target) = places
+    with ExitStack() as undoing:
+        for each, place in all_but_last:
+            undoing.enter_context(_replaced(each, place))
+        last.replace(target)
+
+
+@contextmanager
+def _replaced(temporary: Path, target: Path) -> Iterator[None]:
+    """Move the file to its target; if the block fails, the target is what it was before."""
+    if not target.exists():
+        temporary.replace(target)
+        try:
+            yield
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+        return
+    with _former(target) as former:
+        try:
             temporary.replace(target)
-    except BaseException:
-        for target, former, there in reversed(begun):
-            if former.exists():
-                former.replace(target)
-            elif not there:
-                target.unlink(missing_ok=True)
-        raise
-    for _, former, _ in begun:
-        former.unlink(missing_ok=True)
+            yield
+        except BaseException:
+            former.replace(target)
+            raise
 
 
-def _temporary(path: Path, *, private: bool) -> tuple[Path, Path]:
-    """A new empty file next to ``path`` (or its target, if it is a link), and the file that it will replace."""
-    check_replaceable(path)
-    try:
-        target = path.resolve()
-        temporary = target.with_name(f".equivoc-{secrets.token_hex(8)}{target.suffix}")
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
-    except OSError as problem:
-        raise InputError(f"{path} cannot be written: {problem.strerror}.") from None
-    return temporary, target
+@contextmanager
+def _former(target: Path) -> Iterator[Path]:
+    """Another name for the file at ``target`` during the block."""
+    with ExitStack() as names:
+        try:
+            former = names.enter_context(second_name(target))
+        except OSError:  # a disk without hard links: not one of the names that the next run removes
+            former = target.with_name(f".equivoc-{secrets.token_hex(8)}.former")
+            target.replace(former)
+            names.callback(former.unlink, missing_ok=True)
+        yield former
 
 
 def _spelling(path: Path) -> str:
@@ -199,7 +204,7 @@ def _spelling(path: Path) -> str:
 
 def _inside(path: str, folder: str) -> bool:
     """True if the path lies in an existing folder (paths as `_spelling` writes them)."""
-    return path.startswith(folder.rstrip(os.sep) + os.sep) and os.path.isdir(folder)  # noqa: PTH112
+    return path.startswith(folder.rstrip(os.sep) + os.sep) and is_folder(folder)
 
 
 def _file(path: Path) -> tuple[int, int] | None:
@@ -209,6 +214,16 @@ def _file(path: Path) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return found.st_dev, found.st_ino
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """True for a folder; unlike Path.is_dir, never an OSError, as for a name of more than 255 bytes."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """True for an ordinary file; unlike Path.is_file, never an OSError."""
+    return os.path.isfile(path)  # noqa: PTH113
 
 
 def check_readable(path: Path) -> None:
@@ -243,3 +258,53 @@ def one_each(path: Path, names: Iterable[str]) -> dict[str, Path]:
             file, number = path.with_name(f"{path.stem}-{safe}-{number}{path.suffix}"), number + 1
         found[name] = file
     return found
+
+
+# Writes frames as CSV files without text that a spreadsheet would run as a formula.
+
+FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
+"""First characters of a formula in a spreadsheet, and characters that it skips before one."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def write_csv(frame: Any, path: Path, *, escape: bool = True, private: bool = False) -> None:
+    """Write a pandas frame completely or not at all; ``escape`` prefixes text that looks like a formula (`escaped`).
+
+    ``private`` is that of `equivoc.files.replacing`.
+    """
+    with replacing(path, private=private) as temporary:
+        put_csv(frame, temporary, escape=escape)
+
+
+def put_csv(frame: Any, to: Path | TextIO, *, escape: bool) -> None:
+    """Write a pandas frame as CSV into a file that is there, or into memory."""
+    texts = [place for place, kind in enumerate(frame.dtypes) if getattr(kind, "kind", "O") not in "biufcmM"]
+    if escape:
+        frame = frame.rename(columns=escaped)
+        for place in texts:
+            frame.isetitem(place, frame.iloc[:, place].astype(object).map(escaped))
+    # Python's writer quotes text with a carriage return only on request.
+    returns = any("\r" in str(text) for place in texts for text in frame.iloc[:, place].unique())
+    frame.to_csv(to, index=False, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
+
+
+def escaped(value: Any) -> Any:
+    """Prefix text that a spreadsheet would take for a formula with an apostrophe; return anything else unchanged.
+
+    >>> escaped("=1+1"), escaped("-2.5"), escaped("-a"), escaped("age"), escaped(-3)
+    ("'=1+1", '-2.5', "'-a", 'age', -3)
+    """
+    if isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def unescaped(value: Any) -> Any:
+    """The value that `escaped` was given; text without an apostrophe of ours is returned unchanged.
+
+    >>> unescaped("'=1+1"), unescaped("'-a"), unescaped("'tis"), unescaped("-2.5"), unescaped(None)
+    ('=1+1', '-a', "'tis", '-2.5', None)
+    """
+    if isinstance(value, str) and value.startswith("'") and escaped(value[1:]) == value:
+        return value[1:]
+    return value

@@ -70,7 +70,7 @@ def test_a_trusted_intruder_is_not_gated(technique, people, monkeypatch):
 
 
 def test_the_largest_probability_is_known_in_dense_and_in_sparse_posteriors(people, monkeypatch):
-    from equivoc.intruder import mixing
+    from equivoc.intruder import posteriors as mixing
 
     release = eq.ReleasedFile(frame_of_people().sample(frac=0.5, random_state=2)).release(people)
     posteriors = release.posteriors(["age"], intruder="informed")

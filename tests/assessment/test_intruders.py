@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.assessment import mean_curve
+from equivoc.assessment import subsets as mean_curve
 
 RNG = np.random.default_rng(9)
 FRAME = pd.DataFrame({"age": RNG.integers(0, 5, 120)}).assign(

@@ -6,10 +6,9 @@ import pyarrow as pa
 import pytest
 
 import equivoc as eq
-from equivoc.attributes.attribute import Attribute
+from equivoc.attributes.attribute import Attribute, closeness, domain_size, measured_in
 from equivoc.attributes.hierarchy import Hierarchy
 from equivoc.attributes.kinds import Kind
-from equivoc.attributes.words import closeness, domain_size, measured_in
 
 DISEASES = ["flu", "asthma", "ulcer"]
 ROWS = (("flu", "lungs", "*"), ("asthma", "lungs", "*"), ("ulcer", "stomach", "*"))

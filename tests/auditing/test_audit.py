@@ -110,9 +110,9 @@ def test_medians_and_variances_of_few_people_count(case: Case) -> None:
 @settings(max_examples=40)
 def test_another_database_is_only_found_where_there_is_one(case: Case) -> None:
     """The quick proof that a value does not follow is never wrong, and is usually found."""
-    from equivoc.auditing.other_databases import has_another_value
-    from equivoc.queries.answers.constraints import answer_system
-    from equivoc.queries.answers.question import Question
+    from equivoc.auditing.conclusions import has_another_value
+    from equivoc.systems.constraints import answer_system
+    from equivoc.systems.system import Question
 
     questions = [
         Question(

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.auditing.sufficient_sets import smallest_sufficient_set
+from equivoc.systems.smallest_sets import smallest_sufficient_set
 
 families = st.lists(st.frozensets(st.integers(0, 7), max_size=5), min_size=1, max_size=6)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equivoc.measure import compiled
+from equivoc import parallel as compiled
 
 
 @pytest.fixture(autouse=True)

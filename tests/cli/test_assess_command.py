@@ -6,11 +6,12 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 ROWS = "age,sex,pay\n30,F,10\n30,F,20\n30,M,20\n41,M,30\n41,M,30\n52,F,50\n"
 
@@ -91,7 +92,7 @@ def test_out_holds_classes_and_records(
 ) -> None:
     out = tmp_path / "out"
     options = ["--confidential", "pay", "--keys", "age,sex", "--out", out, "--format", kind]
-    assert run(monkeypatch, "assess", file, *options) == 0
+    assert run(monkeypatch, "assess", file, *options, "--record-values") == 0
     reader = pd.read_csv if kind == "csv" else pd.read_parquet
     result = eq.assess(
         eq.read(file, confidential="pay", keys=["age", "sex"]), eq.Unprotected(), known=["age", "sex"]
@@ -100,6 +101,13 @@ def test_out_holds_classes_and_records(
     pd.testing.assert_frame_equal(reader(out / f"records.{kind}"), result.records, check_dtype=False)
     assert (out / "contributions.png").read_bytes().startswith(b"\x89PNG")
     assert len(list(out.iterdir())) == 3
+    # Unless they are asked for, the keys of classes of one or two people stay out; nothing else changes.
+    assert run(monkeypatch, "assess", file, *options) == 0
+    shown, small = reader(out / f"classes.{kind}"), (result.classes["size"] < 3).to_numpy()
+    assert small.any()
+    assert shown.loc[small, ["age", "sex"]].isna().all(axis=None)
+    wanted = result.classes.mask(np.outer(small, [name in ("age", "sex") for name in result.classes]))
+    pd.testing.assert_frame_equal(shown, wanted, check_dtype=False)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +136,7 @@ def test_out_holds_classes_and_records(
         (["--confidential", "pay", "--keys", "age", "--format", "xls"], "xls"),
         (
             ["--confidential", "pay", "--keys", "age", "--intruder", "mallory"],
-            "--intruder mallory: choose strongest, informed, learned, paper or register.",
+            "--intruder mallory: choose strongest, informed, register, learned, paper, file or plain.",
         ),
         (["--confidential", "pay", "--keys", "age", "--replicates", "0"], "'--replicates'"),
     ],
@@ -194,7 +202,9 @@ def test_the_intruder_and_the_spread_are_printed(
     words = [path, "--confidential", "pay", "--keys", "town", "--technique", "sampling:fraction=0.5"]
     assert run(monkeypatch, "assess", *words, "--replicates", "3", "--seed", "4") == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "intruder: informed, " in printed
+    people = eq.read(path, confidential="pay", keys=["town"])
+    used = eq.assess(people, eq.Sampling(0.5), known=["town"], seed=4).intruder
+    assert f"intruder: {used}, " in printed
     assert "register left out: no known key was changed" in printed
     assert "Over 3 releases (seeds 4 to 6) the mean surprise is" in printed
     assert "On average " in printed

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 LOG = """
 SELECT SUM(salary) FROM people; -- answer: 374
@@ -103,14 +103,20 @@ def test_tables_and_page(
     ]
     people = eq.read(file, confidential="salary", keys=["sex", "age"], domain=range(10, 151))
     found = eq.audit(people, LOG)
-    pd.testing.assert_frame_equal(pd.read_csv(folder / "records.csv"), found.frame)
-    pd.testing.assert_frame_equal(
-        pd.read_csv(folder / "compromised.csv"), found.compromised, check_dtype=False
-    )
+    kept = found.compromised[["record", "h0", "method", "proved"]]
+    figures = found.frame.drop(columns=["low", "high"])
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "records.csv"), figures)
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "compromised.csv"), kept, check_dtype=False)
     assert stat.S_IMODE((folder / "records.csv").stat().st_mode) == 0o600
     alone = tmp_path / "page.html"
     assert run(monkeypatch, file, *OPTIONS, "--queries", log, "--out", alone) == 0
     assert alone.read_bytes() == (folder / "report.html").read_bytes()
+    assert run(monkeypatch, file, *OPTIONS, "--queries", log, "--out", folder, "--record-values") == 0
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "records.csv"), found.frame)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(folder / "compromised.csv"), found.compromised, check_dtype=False
+    )
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "statements.csv"), found.statements, check_dtype=False)
 
 
 def test_recorded_answers(

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 NOISE = "noise-addition:percent=1..40"
 

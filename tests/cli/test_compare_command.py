@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.techniques.notation import techniques_from
-from tests.commands import Ran, run_command
+from tests.commands import Ran, run_command, start_interruptible
 
 PLAN = """[data]
 path = "people.csv"
@@ -88,7 +87,8 @@ def test_options(folder: Path) -> None:
     assert {path.name for path in out.iterdir()} == {
         "comparison.csv", "why.csv", "map.png", "report.html", "comparison.sqlite",
     }  # fmt: skip
-    pd.testing.assert_frame_equal(pd.read_csv(out / "comparison.csv"), done.frame, check_dtype=False)
+    written = pd.read_csv(out / "comparison.csv").assign(failed="")
+    pd.testing.assert_frame_equal(written, done.frame, check_dtype=False)
     pd.testing.assert_frame_equal(pd.read_csv(out / "why.csv"), done.why, check_dtype=False)
     assert (out / "map.png").read_bytes().startswith(b"\x89PNG")
     assert done.headline.split("(")[0].rstrip() in (out / "report.html").read_text(encoding="utf-8")
@@ -220,9 +220,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_continues(folder: Path) 
     (folder / "plan.toml").write_text(PLAN.replace("replicates = 2", "replicates = 200"))
     words = ["plan.toml", "--out", "out", "--replicates", "200"]
     command = [sys.executable, "-m", "equivoc", "compare", *words, "--workers", "1", "--progress", "plain"]
-    started = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    started = start_interruptible(command, cwd=folder)
     end = time.monotonic() + 300
     while _cells(folder / "out") < 3 and started.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
@@ -262,3 +260,10 @@ def test_choices_in_a_notation() -> None:
     ]
     with pytest.raises(eq.InputError, match="combinations"):
         techniques_from(f"top-bottom-coding:low={'|'.join(['1'] * 101)},high={'|'.join(['9'] * 101)}")
+
+
+def test_an_empty_measure_of_loss_is_refused(folder: Path) -> None:
+    (folder / "plan.toml").write_text(PLAN)
+    ran = run(folder, "plan.toml", "--utility=")
+    assert ran.returncode == 2
+    assert "utility" in ran.stderr

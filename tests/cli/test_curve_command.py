@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 import equivoc as eq
-from equivoc.cli import main
 from equivoc.cli.app import app
+from equivoc.cli.main import main
 
 WORKED = ["--values", "1,3,8,9", "--probabilities", ".15,.1,.7,.05"]
 LINES = "1,.15\n3,.1\n8,.7\n9,.05\n"

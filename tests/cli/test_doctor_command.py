@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 import equivoc
+from equivoc.cli import system as doctor
 from equivoc.cli.app import app
-from equivoc.cli.commands import doctor
 
 KERNELS = len(list(Path(equivoc.__file__).parent.rglob("*_kernels.py")))
 

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
-from equivoc.gateway.service.tokens import Tokens
+from equivoc.cli.main import main
+from equivoc.gateway.service.access import Tokens
 from tests.gateway.service.service_process import KEYS, ServiceProcess, write_people
 
 SERVE = ["people.parquet", "--confidential", "salary", "--keys", "age,region", "--policy", "policy.toml"]
@@ -146,7 +146,7 @@ def test_other_machines_need_a_second_word(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What it means is printed before anything is served."""
-    from equivoc.serving import listening as serving
+    from equivoc.serving import serving
 
     served: list[object] = []
     monkeypatch.setattr(serving, "serve", lambda app, listening: served.append(app))

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 PEOPLE = (
     "age,sex,salary,disease,severity,code\n30,F,10,flu,mild,1\n30,F,20,asthma,severe,7\n30,F,20,flu,mild,1\n"
@@ -142,7 +142,7 @@ def test_several_attributes_have_a_page_each(
         ("assess --confidential salary,disease --eps pay=10", "'pay' is not confidential"),
         ("assess --confidential salary,code --unit K", "salary and code are numeric"),
         ("assess --confidential disease --unit K", "none is numeric"),
-        ("assess --confidential salary --tolerance 0", "--tolerance is 0"),
+        ("assess --confidential salary --precision 0", "--precision is 0"),
         ("report --confidential disease --budget", "holds categories: the privacy budget"),
         ("report --confidential disease --hierarchy disease=disease.csv --out disease.csv", "disease.csv"),
         (
@@ -198,7 +198,7 @@ def test_a_tolerance_certifies_areas_and_estimates_are_named(
     )
     assert run(words + " --json", monkeypatch) == 0
     estimated = json.loads(capsys.readouterr().out)
-    assert run(words + " --json --tolerance 0.01", monkeypatch) == 0
+    assert run(words + " --json --precision 0.01", monkeypatch) == 0
     certified = json.loads(capsys.readouterr().out)
     assert certified["estimates"] is None
     area, sure = (facts["figures"][1]["release"] for facts in (estimated, certified))

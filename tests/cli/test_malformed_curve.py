@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 
 def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: object) -> str:

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import equivoc as eq
-from equivoc.cli import main
 from equivoc.cli.app import app
+from equivoc.cli.main import main
 
 ROWS = "age,sex,pay\n30,F,10\n30,F,20\n30,M,20\n41,M,30\n41,M,30\n52,F,50\n"
 OPTIONS = ("--confidential", "pay", "--keys", "age,sex")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 ROLES = "--confidential pay --keys age,sex"
 PLAN = '[data]\npath = "results.csv"\nconfidential = "pay"\nkeys = ["age"]\n[[technique]]\nname = "unprotected"\n'

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 ROLES = "--confidential pay --keys age,sex"
 PEOPLE = "age,sex,pay,town\n" + "30,F,10,a\n30,F,20,b\n30,M,20,a\n41,M,30,b\n41,M,30,a\n52,F,50,b\n" * 4

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
-from equivoc.study.reproduction import FRACTIONS, NOISE_PERCENTS, QUERY_SIZES, experiment
+from equivoc.cli.main import main
+from equivoc.experiments.reproduction import FRACTIONS, NOISE_PERCENTS, QUERY_SIZES, experiment
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 COMMON = ["--confidential", "pay", "--keys", "age,sex", "--technique", "generalisation:k=4"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from equivoc.cli import main
-from equivoc.cli.options.option_names import with_option_names
+from equivoc.cli.app import with_option_names
+from equivoc.cli.main import main
 
 CURVE = ["curve", "--values", "1,3", "--probabilities", ".5,.5"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 PEOPLE = """region,sex,salary,firm,agreed,weight
 n,F,10,a,no,2
@@ -104,7 +104,8 @@ def test_holdings_waivers_weights_and_subtotals(
 def test_files_belong_to_their_owner(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, "people.csv --by region,sex --value salary --rule p:10 --out made") == 0
+    command = "people.csv --by region,sex --value salary --rule p:10 --out made"
+    assert run(monkeypatch, f"{command} --record-values") == 0
     assert {file.name for file in Path("made").iterdir()} == {"table.csv", "unsafe.csv"}
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in Path("made").iterdir())
     frame = pd.read_csv("made/table.csv")
@@ -113,6 +114,13 @@ def test_files_belong_to_their_owner(
     capsys.readouterr()
     found = facts(monkeypatch, capsys, "--audit made/table.csv --by region,sex --rule p:10")
     assert [row["categories"] for row in found["unsafe_published"]] == [["n", "F"], ["n", "M"], ["s", "M"]]
+    # Without --record-values, the values of these three cells and all contributions stay out.
+    assert run(monkeypatch, command) == 0
+    shown = pd.read_csv("made/table.csv")
+    assert list(shown) == ["region", "sex", "value", "people"]
+    hidden = shown[shown["value"].isna()]
+    assert hidden[["region", "sex"]].to_numpy().tolist() == [["n", "F"], ["n", "M"], ["s", "M"]]
+    assert list(pd.read_csv("made/unsafe.csv")) == ["region", "sex", "people", "why"]
 
 
 def test_counts_show_small_counts(

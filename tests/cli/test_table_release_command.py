@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
+from equivoc.cli.main import main
 from tests.report.conftest import FORMULA, HOSTILE
 
 SALES = [5003, 107, 2011, 1801, 1603, 1409, 2203, 1907, 3001, 2609, 2411, 2801]
@@ -295,3 +295,20 @@ def test_a_released_table_cannot_be_protected(
 ) -> None:
     assert run(monkeypatch, "--audit people.csv --by region --value sales --round 5") == 2
     assert "has no use for --suppress, --round, --redesign or --noisy" in capsys.readouterr().err
+
+
+def test_values_of_any_size(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """At 1e31 HiGHS ended in a traceback; totals that cannot be multiplied any more are refused."""
+    plain = pd.read_csv("people.csv")
+    assert run(monkeypatch, f"{SUPPRESSED} --json") == 0
+    withheld = json.loads(capsys.readouterr().out)["counts"]["withheld"]
+    plain.assign(sales=plain["sales"] * 1e31).to_csv("people.csv", index=False)
+    assert run(monkeypatch, f"{SUPPRESSED} --json") == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["withheld"] == withheld
+    plain.assign(sales=plain["sales"] * 5e303).to_csv("people.csv", index=False)
+    assert run(monkeypatch, f"{SUPPRESSED} --out made") == 2
+    said = capsys.readouterr()
+    assert "holds '2.5015e+307', which is larger than 1e+150, the most that is measured" in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+    assert not Path("made").exists()

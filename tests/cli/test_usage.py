@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from equivoc.cli import main
+from equivoc.cli.main import main
 
 
 @pytest.mark.parametrize(

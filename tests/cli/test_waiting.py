@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from equivoc.cli.output import waiting
-from equivoc.measure import compiled
+from equivoc import parallel as compiled
+from equivoc.cli import process as waiting
 
 
 class Screen(io.StringIO):

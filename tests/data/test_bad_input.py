@@ -88,7 +88,7 @@ def test_text_where_numbers_belong(make: Make, kind: str) -> None:
 def test_mixed_objects_and_dates() -> None:
     assert "row 1 (counting from 0)" in refusal(pd.DataFrame({"salary": [10, "many", 3.5]}))
     dates = pd.DataFrame({"salary": pd.to_datetime(["2020-01-01"])})
-    assert "it must contain numbers" in refusal(dates, confidential=Number("salary"))
+    assert "is a date or time, not a number" in refusal(dates, confidential=Number("salary"))
     assert "one value per record" in refusal(pl.DataFrame({"k": [[1]], "salary": [1]}), keys=["k"])
 
 

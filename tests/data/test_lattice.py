@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.data.counting.cells import Cells, Layout, count_cells, pack_cells
-from equivoc.data.counting.class_of_records import class_of_records
-from equivoc.data.counting.lattice import lattice
-from equivoc.data.counting.wide_cells import WideCells
+from equivoc.data.cells import Cells, Layout, WideCells, count_cells, pack_cells
+from equivoc.data.classes import class_of_records
+from equivoc.data.lattice import lattice
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 
@@ -146,7 +145,7 @@ def test_a_long_table_counted_in_pieces(piece: int, monkeypatch: pytest.MonkeyPa
     rng = np.random.default_rng(piece)
     a, b, values = rng.integers(0, 3, 200), rng.integers(0, 7, 200), rng.integers(0, 2, 200)
     whole = found(count_cells([a, b], values, radices=[3, 7], span=2))
-    monkeypatch.setattr("equivoc.data.counting.cells.PIECE", piece)
+    monkeypatch.setattr("equivoc.data.cells.PIECE", piece)
     assert found(count_cells([a, b], values, radices=[3, 7], span=2)) == whole
 
 

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import equivoc as eq
-from equivoc.datasets import acs_chances, acs_figures, acs_people, attributes, pums_codes
-from equivoc.datasets.lottery import Lottery
+from equivoc.datasets import acs_chances, acs_figures, acs_people, pums_codes
+from equivoc.datasets import shipped as attributes
+from equivoc.datasets.acs_chances import Lottery
 
 
 @pytest.fixture(scope="module")

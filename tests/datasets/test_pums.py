@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.datasets import attributes, pums_codes
+from equivoc.datasets import pums_codes
+from equivoc.datasets import shipped as attributes
 
 ROOT = Path(__file__).resolve().parents[2]
 

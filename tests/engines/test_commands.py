@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import equivoc as eq
-from equivoc.cli import main
 from equivoc.cli.app import app
+from equivoc.cli.main import main
 from tests.postgresql_server import PASSWORDS, PostgresqlServer
 
 OPTIONS = ("--confidential", "pay", "--keys", "age,sex")

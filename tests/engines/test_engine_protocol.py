@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.data.reading import counted_records
-from equivoc.data.reading.tables import EngineTable, open_table
+from equivoc.data import counted_records
+from equivoc.data.tables import EngineTable, open_table
 from equivoc.engines.engine import Engine
 from tests.engines.test_same_numbers import HOMES, MARKS, ROLES, _people
 

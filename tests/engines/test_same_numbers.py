@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import equivoc as eq
-from equivoc.data.reading import counted_records, records
+from equivoc.data import counted_records, records
 from tests.postgresql_server import PostgresqlServer
 
 KEYS = ["job", "age", "height", "born"]

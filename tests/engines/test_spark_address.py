@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from equivoc.engines.spark.session import check_answers, session
+from equivoc.engines.spark import check_answers, session
 from equivoc.errors import InputError
 
 

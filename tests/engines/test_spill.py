@@ -15,8 +15,8 @@ import pytest
 
 import equivoc as eq
 from equivoc.engines import duckdb as engine
+from equivoc.engines.duckdb import LEAST_MEMORY, Workspace
 from equivoc.engines.parquet import parquet_file
-from equivoc.engines.workspace import LEAST_MEMORY, Workspace
 
 DIFFERENT = 1_500_000
 """So many long texts do not fit into the least memory."""
@@ -84,7 +84,7 @@ def test_terminated_while_it_counts(texts: Path, tmp_path: Path) -> None:
     """The folder is removed, and the process still ends by the signal."""
     code = (
         "import sys; from pathlib import Path; from equivoc.engines.parquet import parquet_file\n"
-        "from equivoc.engines.workspace import Workspace\n"
+        "from equivoc.engines.duckdb import Workspace\n"
         "table = parquet_file(Path(sys.argv[1]), Workspace(2**27, Path(sys.argv[2])))\n"
         "while True: list(table.counts({'c': table.value('t')}))"
     )
@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_written() -> None:
     """In another process, because root may write everywhere: there it becomes nobody first."""
     code = (
         "import os, pwd; from pathlib import Path\n"
-        "from equivoc.engines.parquet import parquet_file; from equivoc.engines.workspace import workspace\n"
+        "from equivoc.engines.parquet import parquet_file; from equivoc.engines.duckdb import workspace\n"
         "def count(spill):\n"
         "    table = parquet_file(Path('people.parquet'), workspace('1GiB', spill))\n"
         "    print(len(list(table.counts({'c': table.value('t')}))))\n"

@@ -14,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
-from equivoc.gateway.answered import Answered, Setting
+from equivoc.gateway.answered import Answered, KeyOrders, Setting
 from equivoc.gateway.gateway import Gateway
-from equivoc.gateway.null_moves import KeyOrders
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.rank_rule import secret_prime
-from equivoc.queries.answers.question import Question
-from equivoc.queries.even_grids import even_grid
+from equivoc.systems.grids import even_grid
+from equivoc.systems.system import Question
 from tests.gateway.conftest import ids
 
 NUMPY = {"sum": np.sum, "avg": np.mean, "min": np.min, "max": np.max}

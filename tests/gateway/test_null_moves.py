@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from equivoc.data.microdata import Microdata
-from equivoc.gateway import null_moves
-from equivoc.gateway.null_moves import KeyOrders, SumMoves, sum_moves
+from equivoc.gateway.answered import KeyOrders
+from equivoc.systems.posteriors import moves as null_moves
+from equivoc.systems.posteriors.moves import SumMoves, sum_moves
 
 
 def boxes(people: int, count: int, seed: int) -> tuple[Microdata, list[np.ndarray]]:

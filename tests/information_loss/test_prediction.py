@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.information_loss.prediction import HELD_OUT, held_out_people, prediction_loss
+from equivoc.information_loss.model_losses import HELD_OUT, held_out_people, prediction_loss
 from equivoc.information_loss.shown_table import original_table, released_table
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.information_loss.propensity import pmse_ratio, redraw_pmse
+from equivoc.information_loss.model_losses import pmse_ratio, redraw_pmse
 from equivoc.information_loss.shown_table import original_table, released_table
 
 

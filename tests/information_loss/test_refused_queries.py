@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.information_loss.query_error import drawn_queries
-from equivoc.information_loss.refused_queries import follows, share_refused
+from equivoc.information_loss.query_error import drawn_queries, follows, share_refused
 from equivoc.information_loss.shown_table import original_table
 from equivoc.information_loss.utility import losses
 

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.information_loss.model_records import MOST_RECORDS, model_records
-from equivoc.information_loss.overall import overall
+from equivoc.information_loss.model_losses import MOST_RECORDS, model_records
 from equivoc.information_loss.shown_table import ShownTable, original_table, released_table
-from equivoc.information_loss.utility import losses
+from equivoc.information_loss.utility import losses, overall
 
 KEYS = ["age", "town"]
 

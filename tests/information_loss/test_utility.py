@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.information_loss.loss import Loss
-from equivoc.information_loss.overall import MEASURES, overall
-from equivoc.information_loss.utility import losses
+from equivoc.information_loss.differences import Loss
+from equivoc.information_loss.utility import MEASURES, losses, overall
 
 
 def frame(records: int = 400, seed: int = 5) -> pd.DataFrame:

@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from equivoc.channels.channel import channel
+from equivoc.channels.rank_noise import amplitude, draw, interval_channel, released_size, transition
 from equivoc.errors import InputError
-from equivoc.intruder.channel.binomial_noise import (
-    amplitude,
-    draw,
-    interval_channel,
-    released_size,
-    transition,
-)
-from equivoc.intruder.channel.inversion import channel
 
 EDGES = ("clip", "wrap", "extend")
 

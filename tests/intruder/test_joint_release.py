@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.intruder.joint_release import joint_release
+from equivoc.releases.joint_release import joint_release
 
 
 def both(technique):

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.data.counting import row_codes
+from equivoc.channels.channel import channel
+from equivoc.channels.rank_noise import draw, released_size, transition
+from equivoc.data import lattice as row_codes
 from equivoc.errors import InputError
-from equivoc.intruder.channel.binomial_noise import draw, released_size, transition
-from equivoc.intruder.channel.inversion import channel
-from equivoc.intruder.linkage import key_linkage, linkage_walk
-from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
-from equivoc.intruder.linkage.key_linkage import linkage, sweep
+from equivoc.linkage import key_linkage
+from equivoc.linkage import key_linkage as linkage_walk
+from equivoc.linkage.coded_file import CodedFile, Unchanged
+from equivoc.linkage.key_linkage import linkage, sweep
 
 EDGES = ("clip", "wrap", "extend")
 
@@ -349,7 +350,7 @@ def test_bad_questions_are_refused_at_the_call(ask, says):
 
 def test_importing_loads_neither_compiler_nor_scipy():
     code = (
-        "import sys, equivoc, equivoc.intruder.channel.binomial_noise, equivoc.intruder.linkage.key_linkage;"
+        "import sys, equivoc, equivoc.channels.rank_noise, equivoc.linkage.key_linkage;"
         "print(sorted({'numba', 'scipy'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

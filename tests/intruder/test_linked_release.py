@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from equivoc.data.microdata import Microdata
-from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.intruder.released_column import ReleasedColumn, unchanged
+from equivoc.intruder.prior import ReleasedColumn, unchanged
+from equivoc.releases.linked_release import LinkedRelease
 
 AGES, SEXES, PAYS = [30, 40, 50, 30, 40, 30], ["F", "M", "F", "F", "F", None], [10, 20, 10, 30, 20, 20]
 DECADES = ReleasedColumn(

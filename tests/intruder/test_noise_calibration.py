@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from equivoc.intruder.channel.binomial_noise import draw, released_size, transition
-from equivoc.intruder.channel.inversion import channel
-from equivoc.intruder.linkage.coded_file import CodedFile
-from equivoc.intruder.linkage.key_linkage import linkage
+from equivoc.channels.channel import channel
+from equivoc.channels.rank_noise import draw, released_size, transition
+from equivoc.linkage.coded_file import CodedFile
+from equivoc.linkage.key_linkage import linkage
 
 KEY_SIZES = (12, 9)
 KEY_MOST, VALUE_MOST = 4, 2

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivoc.attributes.generalised_values import Anything, Masked, OneOf, Plain, Span, meaning
-from equivoc.data.reading.columns import Encoder
+from equivoc.attributes.level_text import Anything, Masked, OneOf, Plain, Span, meaning
+from equivoc.data.columns import Encoder
 from equivoc.errors import InputError
-from equivoc.intruder.files.symbol_reading import read_symbols
+from equivoc.releases.symbol_reading import read_symbols
 
 
 def held(levels: pa.Array, symbols: pa.Array) -> dict[Any, list[Any]]:

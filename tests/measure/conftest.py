@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from equivoc.measure.lanes import dense_rows
+from equivoc.measure import lanes as dense_rows
 
 
 @pytest.fixture(autouse=True, scope="package")

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 import equivoc as eq
-from equivoc.measure.area import certified
-from equivoc.measure.area.cell_kernels import bounds_at
-from equivoc.measure.parallel import on_one_core
+from equivoc.measure import area as certified
+from equivoc.measure.area_kernels import bounds_at
+from equivoc.parallel import on_one_core
 from tests.measure.oracles import vectorised_entropy
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.measure.search.crossing_kernels import NEVER, overtaken_after
+from equivoc.measure.partition_kernels import NEVER, overtaken_after
 
 
 def gain(u: float, apart: float) -> float:

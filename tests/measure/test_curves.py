@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 import equivoc as eq
 from equivoc.measure import curves as curves_module
-from equivoc.measure.lanes import dense_rows, equal_row_kernels
+from equivoc.measure import lane_kernels as equal_row_kernels
+from equivoc.measure import lanes as dense_rows
 from tests.measure.oracles import PlainRecurrence
 
 Matrix = NDArray[np.float64]

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import equivoc as eq
-from equivoc.measure.area.estimated import estimated_area
-from equivoc.measure.input.distribution import Distribution
+from equivoc.measure.area import estimated_area
+from equivoc.measure.distribution import Distribution
 from tests.measure.many_values import posteriors, probabilities_of, values_of
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from equivoc.measure.search.logarithm_kernels import log, phi
+from equivoc.measure.partition_kernels import log, phi
 
 
 @njit

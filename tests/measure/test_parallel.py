@@ -12,8 +12,8 @@ from time import sleep
 
 import pytest
 
-from equivoc.measure import parallel
-from equivoc.measure.parallel import over_pieces
+from equivoc import parallel
+from equivoc.parallel import over_pieces
 
 
 @contextmanager

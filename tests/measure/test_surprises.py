@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from equivoc.measure.curves import curves
-from equivoc.measure.input.distribution import Distribution
-from equivoc.measure.search.partitions import surprise_of_values
+from equivoc.measure.distribution import Distribution
+from equivoc.measure.jumps import surprise_of_values
 
 
 def optimal_partitions(x: list[int], p: list[Fraction], eps: int) -> list[list[tuple[int, int]]]:

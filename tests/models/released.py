@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.intruder.release import Release
+from equivoc.releases.release import Release
 
 KEYS = ("age", "sex")
 Record = dict[str, Any]

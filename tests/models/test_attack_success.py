@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from equivoc.models.of_synthetic.attack_success import Rate, excess, wilson
+from equivoc.models.of_release.attacks import Rate, excess, wilson
 
 
 @given(st.integers(1, 400), st.floats(0, 1))

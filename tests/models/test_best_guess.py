@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.intruder import mixing
+from equivoc.intruder import posteriors as mixing
 from equivoc.models import bayes_vulnerability, conditional_min_entropy, min_entropy, min_entropy_leakage
 from tests.models.released import KEYS
 from tests.models.tables import Rows, grouped, microdata, tables

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equivoc as eq
+from equivoc.channels.likelihood import Cells, Swapped
+from equivoc.channels.rank_noise import BinomialSteps, rank_noise, released_size, transition
 from equivoc.data.microdata import Microdata
-from equivoc.intruder.channel.binomial_noise import released_size, transition
-from equivoc.intruder.channel.likelihood import Cells, Swapped
-from equivoc.intruder.channel.rank_noise import BinomialSteps, rank_noise
 from equivoc.models import maximal_leakage
 
 VALUES = 6
@@ -145,7 +144,7 @@ def test_overlapping_cells_have_no_known_probabilities() -> None:
     "technique",
     [
         eq.QueryRestriction(size=4),
-        eq.NoiseAddition(percent=80, intruder="interval"),
+        eq.NoiseAddition(percent=80, belief="interval"),
         eq.NoisyTable(epsilon=1),
         eq.ReleasedFile(pd.DataFrame({"key": [1, 2], "pay": [10, 20]})),
     ],

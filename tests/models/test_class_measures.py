@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.of_file.anonymity import AlphaK, alpha_k_anonymity, k_anonymity
-from equivoc.models.of_file.closeness import distances, t_closeness
-from equivoc.models.of_file.diversity import l_diversity
+from equivoc.models.of_file.anonymity import (
+    AlphaK,
+    alpha_k_anonymity,
+    distances,
+    k_anonymity,
+    l_diversity,
+    t_closeness,
+)
 from tests.models.tables import (
     Rows,
     close_salaries,

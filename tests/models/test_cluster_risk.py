@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
+from equivoc.models.of_release.record_linkage import DEFAULT_WEIGHTS, identified, truta
 from equivoc.models.of_release.released_table import Crossing, crossing, released_table
-from equivoc.models.of_release.truta_risk import DEFAULT_WEIGHTS, identified, truta
 from tests.models.released import KEYS, Record, files, given, microdata
 
 

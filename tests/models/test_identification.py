@@ -19,7 +19,7 @@ from equivoc.models.of_file.identification import (
     marketer_risk,
     prosecutor_risk,
 )
-from equivoc.models.of_file.presence_bounds import DeltaPresence, delta_presence
+from equivoc.models.of_file.likeness import DeltaPresence, delta_presence
 from tests.models.tables import Rows, households, microdata, tables
 
 

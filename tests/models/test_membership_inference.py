@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -143,16 +144,27 @@ def test_in_the_frame_only_with_a_control_group() -> None:
 
 
 def test_where_three_attributes_single_out_nobody_all_are_used() -> None:
-    """Two values of each of three keys, all combinations; only the fourth attribute tells records apart."""
-    rows = [(a, b, c, 4 * a + 2 * b + c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 40
-    frame = pd.DataFrame(rows, columns=["a", "b", "c", "pay"]).astype({"a": str, "b": str, "c": str})
-    frame["pay"] = np.random.default_rng(1).permutation(len(frame))
-    people = Microdata(frame, confidential="pay", keys=["a", "b", "c"])
+    """All combinations of three values of each of four keys: any three keys are three people's, all four one's."""
+    frame = pd.DataFrame(list(product("xyz", repeat=4)), columns=list("abcd")).assign(pay=7)
+    people = Microdata(frame, confidential="pay", keys=list("abcd"))
     release = eq.ReleasedFile(frame).release(people)
+    assert singling_out(people, release, control=frame).attacks == 0
     told = eq.measures(people, release, control=frame).set_index("measure")["meaning"]
-    found = singling_out(people, release, control=frame, attacks=300)
-    wide = "(4 attributes each)" in told["singling out, multivariate"]
-    assert wide == (found.attacks < 30)
+    few = "(5 attributes each; all there are; 300 were asked for)"
+    assert told["singling out, multivariate"].startswith(
+        f"Of 81 multivariate predicates from the release {few} "
+    )
+
+
+def test_a_small_group_is_said() -> None:
+    people, control = people_of(drawn(300, 1)), drawn(20, 3)
+    release = eq.ReleasedFile(drawn(300, 2)).release(people)
+    few = membership_inference(people, release, control=control)
+    assert (few.candidates, few.asked) == (40, 1000)
+    assert few.note == "all of the smaller group and as many others; 1,000 were asked for"
+    assert membership_inference(people, release, control=control, attacks=20).note == ""
+    told = eq.measures(people, release, control=control).set_index("measure")["meaning"]
+    assert "600 were asked for), half of them in the data" in told["membership inference, closest record"]
 
 
 def test_bad_input() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.models.of_release.spruill_share import spruill
+from equivoc.models.of_release.record_linkage import spruill
 from tests.models.released import Given, Record, files, given, microdata
 
 

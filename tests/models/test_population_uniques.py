@@ -15,10 +15,10 @@ from scipy.optimize import minimize
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.models import population_uniques
-from equivoc.models.of_population import log_linear
-from equivoc.models.of_population.population_measures import uniqueness_measures
-from equivoc.models.of_population.superpopulation import SizeCounts, negative_binomial, pitman, zayatz
-from equivoc.models.of_population.superpopulation import slide_negative_binomial as snb
+from equivoc.models.of_file import superpopulation as log_linear
+from equivoc.models.of_file.population import uniqueness_measures
+from equivoc.models.of_file.superpopulation import SizeCounts, negative_binomial, pitman, zayatz
+from equivoc.models.of_file.superpopulation import slide_negative_binomial as snb
 from tests.models import populations
 from tests.models.tables import households, microdata
 
@@ -343,7 +343,7 @@ def test_in_the_frame() -> None:
 
 
 def test_a_large_table_is_fitted_by_main_effects(monkeypatch: pytest.MonkeyPatch) -> None:
-    from equivoc.models.of_population import population_measures
+    from equivoc.models.of_file import population as population_measures
 
     rng = np.random.default_rng(2)
     classes = table(keyed((6, 5, 4), rng.gamma(1, 1, (6, 5, 4)), 100, rng)).classes(None)

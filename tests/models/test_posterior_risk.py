@@ -11,7 +11,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
-from equivoc.intruder import mixing
+from equivoc.intruder import posteriors as mixing
 from equivoc.models import oganian_domingo_ferrer, trottini_fienberg
 from tests.models.released import KEYS
 

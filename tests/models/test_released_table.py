@@ -75,7 +75,7 @@ def test_bad_tables(rows: Any, sentence: str) -> None:
         eq.Unprotected(),
         eq.Sampling(0.4),
         eq.NoiseAddition(0),
-        eq.NoiseAddition(0, intruder="interval"),
+        eq.NoiseAddition(0, belief="interval"),
         eq.Rounding(20),
     ],
     ids=lambda t: t.notation,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.models import singling_out
+from equivoc.models.of_release import predicate_search
+from equivoc.models.of_release.attacks import attacked
+from equivoc.models.of_release.fitting_kernels import AT_LEAST, AT_MOST, EQUAL, NULL
+from equivoc.models.of_release.predicate_search import Predicates, multivariate, univariate
 from equivoc.models.of_release.released_table import released_table
-from equivoc.models.of_synthetic.attacked_tables import attacked
-from equivoc.models.of_synthetic.predicates import Condition, SortedTable, _multivariate, _univariate
 
 KEYS = ["age", "job"]
 
@@ -33,10 +36,28 @@ def people_of(frame: pd.DataFrame) -> Microdata:
     return Microdata(frame, confidential="pay", keys=KEYS)
 
 
+Condition = tuple[int, str, float | None]
+SIGNS = {EQUAL: "=", NULL: "=", AT_MOST: "≤", AT_LEAST: "≥"}
+CODES = {"=": EQUAL, "≤": AT_MOST, "≥": AT_LEAST}
+
+
+def written(found: Predicates) -> list[tuple[Condition, ...]]:
+    """Each predicate as its conditions: attribute, sign, value (None: is null)."""
+    rows = zip(found.attributes.tolist(), found.signs.tolist(), found.values.tolist(), strict=True)
+    return [
+        tuple((a, SIGNS[s], None if s == NULL else v) for a, s, v in zip(*row, strict=True)) for row in rows
+    ]
+
+
 def fits(value: float, sign: str, wanted: float | None) -> bool:
     if wanted is None or np.isnan(value):
         return wanted is None and bool(np.isnan(value))
     return {"=": value == wanted, "≤": value <= wanted, "≥": value >= wanted}[sign]
+
+
+def fitting(rows: Any, predicate: tuple[Condition, ...]) -> int:
+    """How many rows fit, one by one."""
+    return sum(all(fits(row[at], sign, value) for at, sign, value in predicate) for row in rows)
 
 
 CELL = st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])
@@ -53,9 +74,13 @@ CELL = st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])
     ),
 )
 def test_counting_the_records_that_fit(rows: list[tuple[float, ...]], conditions: list[Any]) -> None:
-    table = SortedTable([np.array(column) for column in zip(*rows, strict=True)])
-    expected = sum(all(fits(row[at], sign, value) for at, sign, value in conditions) for row in rows)
-    assert table.fitting(tuple(Condition(*each) for each in conditions)) == expected
+    one = Predicates(
+        np.array([[at for at, _, _ in conditions]]),
+        np.array([[NULL if value is None else CODES[sign] for _, sign, value in conditions]]),
+        np.array([[np.nan if value is None else value for _, _, value in conditions]]),
+    )
+    found = one.fitting(np.array(list(zip(*rows, strict=True))))
+    assert found.tolist() == [min(fitting(rows, tuple(conditions)), 2)]
 
 
 @settings(max_examples=30)
@@ -68,32 +93,129 @@ def test_univariate_predicates(rows: list[tuple[Any, str]]) -> None:
     frame["age"] = frame["age"].astype("Int64")
     people = people_of(frame)
     attributes = attacked(released_table(people, eq.ReleasedFile(frame).release(people)), people, KEYS)
-    found = Counter(predicate[0] for predicate in _univariate(attributes))
+    made = univariate(attributes, 100, np.random.default_rng(0))
+    assert made.all_there_are
+    found = Counter(predicate[0] for predicate in written(made.predicates))
     ages, jobs = Counter(a for a, _ in rows), Counter(j for _, j in rows)
-    expected = [Condition(0, "=", None if a is None else float(a)) for a, n in ages.items() if n == 1]
+    expected: list[Condition] = [(0, "=", None if a is None else float(a)) for a, n in ages.items() if n == 1]
     numbers = [a for a in ages if a is not None]
     if numbers:
-        expected += [Condition(0, "≤", float(min(numbers))), Condition(0, "≥", float(max(numbers)))]
-    assert Counter(c for c in found if c.attribute == 0) == Counter(expected)
-    assert sum(n for c, n in found.items() if c.attribute == 1) == sum(n == 1 for n in jobs.values())
-    assert {c.sign for c in found if c.attribute == 1} <= {"="}
+        expected += [(0, "≤", float(min(numbers))), (0, "≥", float(max(numbers)))]
+    assert Counter(c for c in found.elements() if c[0] == 0) == Counter(expected)
+    assert sum(n for c, n in found.items() if c[0] == 1) == sum(n == 1 for n in jobs.values())
+    assert {sign for at, sign, _ in found if at == 1} <= {"="}
 
 
 def test_multivariate_predicates_fit_one_released_record() -> None:
     frame = drawn(300, 1)
     people = people_of(frame)
     attributes = attacked(released_table(people, eq.ReleasedFile(frame).release(people)), people, KEYS)
-    predicates = _multivariate(attributes, 3, 25, np.random.default_rng(0))
+    predicates = written(multivariate(attributes, 3, 25, np.random.default_rng(0)).predicates)
     assert len(predicates) == len(set(predicates)) == 25
     rows = np.column_stack([each.released for each in attributes])
     for predicate in predicates:
-        assert sum(all(fits(row[c.attribute], c.sign, c.value) for c in predicate) for row in rows) == 1
-        for c in predicate:  # numbers above the median from below, others from above
-            if c.attribute == 1:
-                assert c.sign == "="
+        assert fitting(rows, predicate) == 1
+        for at, sign, value in predicate:  # numbers above the median from below, others from above
+            if at == 1:
+                assert sign == "="
             else:
-                above = c.value is not None and c.value > np.median(rows[:, c.attribute])
-                assert c.sign == ("≥" if above else "≤")
+                assert sign == ("≥" if value is not None and value > np.median(rows[:, at]) else "≤")
+
+
+def coarse(n: int, seed: int) -> pd.DataFrame:
+    """People of whom few can be singled out by two attributes: 3 × 3 × 8 combinations, some of them rare."""
+    rng = np.random.default_rng(seed)
+    often = [0.03, 0.07, 0.1, 0.3, 0.3, 0.1, 0.07, 0.03]
+    return pd.DataFrame(
+        {
+            "age": rng.choice([20, 30, 40], n, p=[0.05, 0.9, 0.05]),
+            "job": rng.choice(["a", "b", "c"], n, p=[0.01, 0.495, 0.495]),
+            "pay": rng.choice(np.arange(8), n, p=often),
+        }
+    )
+
+
+def every_predicate(rows: np.ndarray, numeric: list[bool], width: int) -> set[tuple[Condition, ...]]:
+    """What a release offers, by enumeration of records and attributes."""
+    median = [float(np.median(column)) for column in rows.T]
+    made = {
+        tuple(
+            (at, "=" if not numeric[at] else "≥" if row[at] > median[at] else "≤", float(row[at]))
+            for at in some
+        )
+        for row in rows
+        for some in combinations(range(rows.shape[1]), width)
+    }
+    return {predicate for predicate in made if fitting(rows, predicate) == 1}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("size", [40, 400])
+def test_few_predicates_are_found_all(size: int, seed: int) -> None:
+    """Where few of the draws single somebody out, the search goes on until it has all that there are."""
+    frame = coarse(size, seed)
+    people = people_of(frame)
+    release = eq.ReleasedFile(frame).release(people)
+    attributes = attacked(released_table(people, release), people, KEYS)
+    rows = np.column_stack([each.released for each in attributes])
+    expected = every_predicate(rows, [each.numeric for each in attributes], 2)
+    assert 0 < len(expected) < 500
+    made = multivariate(attributes, 2, 500, np.random.default_rng(seed))
+    assert set(written(made.predicates)) == expected
+    assert len(made.predicates) == len(expected)
+    found = singling_out(people, release, control=coarse(size, seed + 50), columns=2, seed=seed)
+    assert (found.attacks, found.asked, found.all_there_are) == (len(expected), 500, True)
+    assert found.attempts == 3 * size  # each pair of a record and two of three attributes
+    assert found.note == "all there are; 500 were asked for"
+    assert found.success == 1  # the release is a copy
+    assert found.interval[0] == pytest.approx(
+        1 / (1 + 1.96**2 / len(expected)), abs=1e-4
+    )  # Wilson's, all right
+
+
+def rare(n: int, seed: int) -> pd.DataFrame:
+    """People of whom a predicate singles out one only at the ends of pay: about one draw in two hundred."""
+    rng = np.random.default_rng(seed)
+    job = [f"j{j}" for j in rng.integers(0, 20, n)]
+    return pd.DataFrame({"age": rng.choice([20, 40, 60], n), "job": job, "pay": rng.integers(0, 10**6, n)})
+
+
+def test_as_many_as_asked_for_where_one_draw_in_two_hundred_singles_out() -> None:
+    """Giving up after the first draws left five predicates and an excess anywhere from −0.4 to 0.4."""
+    frame, size = rare(30_000, 1), 30_000
+    people = people_of(frame)
+    found = singling_out(people, eq.ReleasedFile(frame).release(people), control=rare(size, 2), attacks=60)
+    assert found.attacks / found.attempts < 0.02
+    assert (found.attacks, found.note) == (60, "")
+    assert found.excess_interval[1] - found.excess_interval[0] < 0.4
+
+
+def test_a_search_that_is_given_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = rare(3_000, 1)
+    people, control = people_of(frame), rare(3_000, 2)
+    release = eq.ReleasedFile(frame).release(people)
+    monkeypatch.setattr(predicate_search, "MOST_ATTEMPTS", 2_000)
+    found = singling_out(people, release, control=control)
+    assert 0 < found.attacks < 500
+    assert (found.attempts, found.all_there_are) == (2_000, False)
+    assert found.note == "all that 2,000 attempts found; 500 were asked for"
+    monkeypatch.setattr(predicate_search, "MOST_WORK", 10**5)
+    less = singling_out(people, release, control=control)
+    assert less.attempts < 2_000
+    assert less.note.startswith(f"all that {less.attempts:,} attempts found")
+    told = eq.measures(people, release, control=control).set_index("measure")["meaning"]
+    assert "attempts found; 300 were asked for)" in told["singling out, multivariate"]
+
+
+def test_the_baseline_has_as_many_predicates_as_asked_for() -> None:
+    """Few predicates of the release must not mean a baseline of few."""
+    frame = coarse(40, 1)
+    people = people_of(frame)
+    release = eq.ReleasedFile(frame).release(people)
+    found = [
+        singling_out(people, release, control=frame, columns=2, seed=seed).baseline for seed in range(20)
+    ]
+    assert np.std(found) < 2.5 * np.sqrt(np.mean(found) * (1 - np.mean(found)) / 500)
 
 
 @pytest.mark.parametrize("kind", ["univariate", "multivariate"])

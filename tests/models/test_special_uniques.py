@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.models.of_file import suda as special_uniques
 from equivoc.models.of_file import suda_kernels as special_uniques_kernels
-from equivoc.models.of_file import suda_scores as special_uniques
-from equivoc.models.of_file.suda_scores import SpecialUniques, dis_suda, msu_score, suda
+from equivoc.models.of_file.suda import SpecialUniques, dis_suda, msu_score, suda
 from tests.models.tables import Rows, households, microdata, tables
 
 

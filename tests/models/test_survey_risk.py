@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from equivoc.errors import InputError
-from equivoc.models.of_file.survey_risk import individual_risk
+from equivoc.models.of_file.identification import individual_risk
 from tests.models.tables import households, microdata
 
 

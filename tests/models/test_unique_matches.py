@@ -10,8 +10,8 @@ from hypothesis import given as hypothesis_given
 
 import equivoc as eq
 from equivoc.data.microdata import Microdata
+from equivoc.models.of_release.record_linkage import skinner_elliot, theta_of
 from equivoc.models.of_release.released_table import Crossing
-from equivoc.models.of_release.skinner_elliot_theta import skinner_elliot, theta_of
 from tests.models.released import KEYS, Record, files, given, microdata
 
 

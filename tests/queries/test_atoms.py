@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivoc.queries.answers.atoms import atoms
+from equivoc.systems.system import atoms
 
 
 @given(st.integers(1, 30), st.data())

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.queries.answers.constraints import answer_grid, answer_system
-from equivoc.queries.answers.contradicting import ContradictionError
-from equivoc.queries.answers.question import AGGREGATES, Aggregate, Question
+from equivoc.systems.constraints import answer_grid, answer_system
+from equivoc.systems.system import AGGREGATES, Aggregate, ContradictionError, Question
 from tests.queries.bounds.enumeration import answer, databases
 
 DOMAIN = np.arange(10, 251)

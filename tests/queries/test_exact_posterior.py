@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.queries.exact_posterior import answered_blocks
-from equivoc.queries.range_sums import bounds, range_sum_answers
+from equivoc.systems.range_sums import answered_blocks, bounds, range_sum_answers
 
 
 def by_enumeration(confidential: np.ndarray, size: int, values: np.ndarray, prior: np.ndarray) -> np.ndarray:

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from equivoc.queries.candidates import candidate_span
-from equivoc.queries.decimals import decimal_places
-from equivoc.queries.even_grids import even_grid
+from equivoc.systems.grids import candidate_span, decimal_places, even_grid
 
 
 @pytest.mark.parametrize(

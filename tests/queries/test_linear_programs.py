@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from equivoc.errors import InputError
-from equivoc.queries import simplex
-from equivoc.queries.linear_programs import linear_bounds
+from equivoc.systems import sum_systems as simplex
+from equivoc.systems.linear_bounds import linear_bounds
 
 
 def by_scipy(matrix: np.ndarray, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

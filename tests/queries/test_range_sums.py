@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from equivoc.errors import InputError
-from equivoc.queries.candidates import candidate_span
-from equivoc.queries.linear_programs import linear_bounds
-from equivoc.queries.range_sums import (
+from equivoc.systems.grids import candidate_span
+from equivoc.systems.linear_bounds import linear_bounds
+from equivoc.systems.range_sums import (
     block_layout,
     block_of_record,
     bounds,

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.cli import main
-from equivoc.report.facts.bounds import shown_bounds
+from equivoc.cli.main import main
+from equivoc.render.parts import shown_bounds
 
 LEAST, GREATEST = 1234.5, 987654.25
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import equivoc as eq
 from equivoc.cli.app import app
-from equivoc.report.page import facts_of
+from equivoc.render.page import facts_of
 
 
 def assessed(frame: pd.DataFrame, technique) -> eq.Assessment:

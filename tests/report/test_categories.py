@@ -10,8 +10,8 @@ import pytest
 
 import equivoc as eq
 from equivoc.attributes.hierarchy import Hierarchy
-from equivoc.charts.report import assessment_figures
-from equivoc.report.page import render
+from equivoc.charts.assessment import assessment_figures
+from equivoc.render.page import render
 
 ROWS = (
     ("flu", "lungs", "*"),
@@ -93,5 +93,5 @@ def test_estimated_areas_are_named_on_the_page() -> None:
     facts = eq.assess(people, eq.Unprotected()).facts()
     assert facts["estimates"]["classes"] == 1
     assert facts["estimates"]["sentence"] in render(facts)
-    assert "Give a tolerance" in facts["estimates"]["sentence"]
-    assert eq.assess(people, eq.Unprotected(), tolerance=0.1).facts()["estimates"] is None
+    assert "Give a precision" in facts["estimates"]["sentence"]
+    assert eq.assess(people, eq.Unprotected(), precision=0.1).facts()["estimates"] is None

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.charts.label_places import LETTER, LINE, label_places
+from equivoc.charts.drawing import LETTER, LINE, label_places
 from equivoc.charts.risk_utility import MapPoint, risk_utility_chart
 from tests.browser import Visit, in_a_browser
 from tests.report.conftest import HOSTILE

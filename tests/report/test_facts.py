@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.report.facts.assessment_facts import BINS
-from equivoc.report.facts.json_values import json_values
+from equivoc.render.assessment import BINS
+from equivoc.render.parts import json_values
 from tests.report.plain_computation import Sample, area, best_window, entropy, right_share
 
 KNOWN = ["age", "sex"]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import equivoc as eq
-from equivoc.report.facts.truth_facts import truth_facts, verdict
+from equivoc.render.truth import truth_facts, verdict
 
 
 def half_shuffled(share):
@@ -23,7 +23,7 @@ def test_the_older_half_is_disclosed():
     assert facts["gated"]["below_half_bit"] > facts["below_half_bit"]
     assert "trusted group by group" in facts["sentence"]
     told = verdict(facts, len(result.people))
-    assert not told["calm"]
+    assert told["calm"] is None  # no requirement, no verdict
     assert f"{facts['gated']['below_half_bit']:.1%} of the people" in told["headline"]
 
 

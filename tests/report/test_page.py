@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import equivoc as eq
-from equivoc.report.page import render, write_report
+from equivoc.render.page import render, write_report
 from tests.report.conftest import FORMULA, HOSTILE
 from tests.report.markup import Markup
 

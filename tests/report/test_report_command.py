@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import equivoc as eq
-from equivoc.cli import main
 from equivoc.cli.app import app
+from equivoc.cli.main import main
 
 OPTIONS = (
     "--confidential pay --keys age,sex --technique sampling:fraction=0.5 --known age,sex --seed 3 --eps 0,10 "

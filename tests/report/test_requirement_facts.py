@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.report.facts.requirement_facts import help_sentence
+from equivoc.render.truth import help_sentence
 
 RNG = np.random.default_rng(9)
 AGE = RNG.integers(20, 50, 300)
@@ -64,8 +64,8 @@ def test_the_key_that_tells_most_is_named_and_tried() -> None:
 
 
 def test_a_key_that_is_not_enough() -> None:
-    facts = told(["true_hit(20)@worst <= 0.2"])
-    assert "Without age, true_hit(20)@worst is" in facts["requirements"]["help"]
+    facts = told(["hit(20)@worst <= 0.37"])
+    assert "Without age, hit(20)@worst is" in facts["requirements"]["help"]
     assert "does not yet meet the limit" in facts["requirements"]["help"]
     assert "multiples of 40 or more (twice the tolerance 20)" in facts["requirements"]["help"]
 
@@ -83,14 +83,17 @@ def test_a_limit_that_is_missed_without_any_release() -> None:
         ("true_hit(0) <= 0.01", shares.max()),
         ("hit(0)@worst <= 0.01", shares.max()),
     ):
-        help_told = told([require])["requirements"]["help"]
-        assert help_told.startswith("Even without any release")
-        assert f"is {prior:.4g}, so no protection" in help_told
+        found = told([require])["requirements"]
+        assert found["help"].startswith("Choose another limit for")
+        assert (
+            f"Even if nothing is released it is {prior:.4g}, so no protection" in found["rows"][0]["sentence"]
+        )
+        assert found["rows"][0]["nothing_released"] == pytest.approx(prior, abs=1e-12)
 
 
 def test_nobody_known_needs_less_detail() -> None:
     result = eq.assess(
-        people(), eq.Unprotected(), known=[], prior="uniform", eps=[0, 20], require=["true_hit <= 0.05"]
+        people(), eq.Unprotected(), known=[], prior="uniform", eps=[0, 20], require=["hit <= 0.3"]
     )
     assert help_sentence(result, result.requirements[0]) == (
         "What would help most is less detail in pay: release it rounded to multiples of 40 or more (twice the "

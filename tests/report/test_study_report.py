@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.report.notebook import notebook_summary
-from equivoc.report.page import facts_of, write_report
+from equivoc.render.notebook import notebook_summary
+from equivoc.render.page import facts_of, write_report
 from tests.report.conftest import HOSTILE
 from tests.report.markup import Markup
 

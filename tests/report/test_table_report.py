@@ -69,7 +69,7 @@ def test_the_facts_are_those_of_the_release(suppressed: Any, page: str) -> None:
     assert facts["kind"] == "table"
     assert facts["counts"] == {
         **{"cells": 12, "published": 8, "withheld": 4, "unsafe": 1, "unsafe_withheld": 1},
-        **{"computed": 0, "certain": 0, "assessed": 4, "shown": 12},
+        **{"computed": 0, "computed_by_contributors": 0, "certain": 0, "assessed": 4, "shown": 12},
     }
     low, high = suppressed.release.bounds
     for row in facts["assessed"]:
@@ -165,7 +165,7 @@ def test_one_and_three_keys(keys: int, table: eq.CellTable, tmp_path: Path) -> N
 
 
 def test_a_large_table_is_cut(monkeypatch: pytest.MonkeyPatch, table: eq.CellTable) -> None:
-    monkeypatch.setattr("equivoc.report.facts.table_release_facts.MOST_CELLS", 7)
+    monkeypatch.setattr("equivoc.render.table_release.MOST_CELLS", 7)
     facts = eq.assess(table, eq.CellRounding(base=100).release(table)).facts()
     assert len(facts["cells"]) == 7
     assert [len(part["rows"]) for part in facts["tables"]] == [2]

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.report.facts import truth_facts
+from equivoc.render import truth as truth_facts
 from tests.report.markup import Markup
 from tests.report.plain_computation import Sample
 
@@ -116,7 +116,8 @@ def test_where_it_would_take_long_the_surprise_is_at_fewer_tolerances(
     page = Markup(result.report(tmp_path / "r.html").read_text(encoding="utf-8"))
     charts = [json.loads(data) for a, data in page.scripts if a.get("data-chart") == "curve"]
     assert charts[0]["layer"][1]["mark"]["type"] == "point"
-    assert len(curve["truth"]["eps"]) == len(curve["truth"]["bits"]) == 25
+    assert len(curve["truth"]["eps"]) == len(curve["truth"]["bits"]) == truth_facts.FEW_SURPRISES
+    assert len(curve["truth"]["eps"]) < len(curve["eps"])
     assert (curve["truth"]["eps"][0], curve["truth"]["eps"][-1]) == (curve["eps"][0], curve["eps"][-1])
     assert set(curve["truth"]["eps"]) <= set(curve["eps"])
 

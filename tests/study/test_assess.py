@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.assessment.spread import spread
-from equivoc.attributes.geometry import round_tolerance
+from equivoc.attributes.attribute import round_tolerance
+from equivoc.requirements.outcome import spread
 
 PEOPLE = pd.DataFrame(
     {
@@ -75,7 +75,9 @@ def test_averages_over_classes_and_over_people() -> None:
 
 
 def test_the_baselines_stand_beside() -> None:
-    result = eq.assess(people(), eq.Sampling(fraction=0.4), known=["age"], seed=3, eps=[20])
+    result = eq.assess(
+        people(), eq.Sampling(fraction=0.4), known=["age"], seed=3, eps=[20], intruder="informed"
+    )
     summary = result.summary
     everyone = eq.curve(*distribution(PEOPLE["pay"].tolist()))
     assert summary["prior"]["h0"] == pytest.approx(everyone.h0)
@@ -131,7 +133,9 @@ def test_the_true_hit_does_not_depend_on_which_end_of_the_axis_is_crowded(eps: f
     for values in (pay, 60 - pay):
         frame = pd.DataFrame({"pay": values})
         mirrored = eq.Microdata(frame, confidential="pay")
-        result = eq.assess(mirrored, eq.Rounding(1000), known=[], eps=[eps], prior="uniform")
+        result = eq.assess(
+            mirrored, eq.Rounding(1000), known=[], eps=[eps], prior="uniform", intruder="informed"
+        )
         assert np.ptp(result.posteriors.probabilities) == 0
         told.append(result.means["true_hit"][float(eps)])
     assert told[0] == pytest.approx(told[1], rel=1e-12)
@@ -274,7 +278,7 @@ def test_every_key_is_known_unless_said_otherwise() -> None:
     for arguments in ((), (None,), (list(mine.keys),)):
         assert release.posteriors(*arguments, intruder="paper").known == mine.keys
     assert release.posteriors([], intruder="paper").known == ()
-    assert eq.budget(mine, epsilons=[1]).known == mine.keys
+    assert eq.budget(mine, budgets=[1]).known == mine.keys
 
 
 def test_a_frame_is_not_people() -> None:
@@ -321,4 +325,4 @@ def test_the_default_tolerances_of_an_assessment_and_a_budget() -> None:
     frame = pd.DataFrame({"pay": [0, 10, 20, 46.00000001]})
     mine = eq.Microdata(frame, confidential="pay")
     assert eq.assess(mine, eq.Unprotected()).eps == (0, 2)
-    assert eq.budget(mine, epsilons=[1]).eps == 2
+    assert eq.budget(mine, budgets=[1]).eps == 2

@@ -27,7 +27,7 @@ def some(n: int = 60) -> eq.Microdata:
 
 def test_figures_are_averages_over_people():
     people = some()
-    found = eq.budget(people, known=["sex"], epsilons=EPSILONS, eps=0, seed=4).frame
+    found = eq.budget(people, known=["sex"], budgets=EPSILONS, eps=0, seed=4).frame
     assert found["epsilon"].tolist() == EPSILONS
     table = people.frame
     for row in found.itertuples():
@@ -55,7 +55,7 @@ def _landing(move: int, at: int, alpha: float) -> float:
 
 def test_from_the_prior_to_the_file_as_it_is():
     people = some()
-    found = eq.budget(people, known=["sex"], epsilons=[1e-9, 1e5])
+    found = eq.budget(people, known=["sex"], budgets=[1e-9, 1e5])
     least, most = found.frame.iloc[0], found.frame.iloc[1]
     for name in ("h0", "area", "hit"):
         assert least[name] == pytest.approx(found.prior[name], rel=1e-6)
@@ -83,7 +83,7 @@ def test_defaults_reach_from_one_baseline_to_the_other():
 )
 def test_no_release_is_worse_than_the_worst_case(pays, epsilon, eps, seed):
     people = eq.Microdata(pa.table({"pay": pays}), confidential="pay")
-    row = eq.budget(people, epsilons=[epsilon], eps=eps, seed=seed).frame.iloc[0]
+    row = eq.budget(people, budgets=[epsilon], eps=eps, seed=seed).frame.iloc[0]
     assert row["h0"] >= row["h0_least"] - 1e-9
     assert row["hit"] <= row["hit_most"] + 1e-9
 
@@ -112,7 +112,7 @@ def test_a_single_peak_is_not_always_the_worst_for_entropy():
 
 
 def test_the_picture_holds_every_figure_and_both_baselines():
-    found = eq.budget(some(), known=["sex"], epsilons=EPSILONS, eps=0)
+    found = eq.budget(some(), known=["sex"], budgets=EPSILONS, eps=0)
     drawn = json.dumps(found.plot().to_dict())
     for row in found.frame.to_dict("records"):
         assert all(repr(float(figure)) in drawn for name, figure in row.items() if name != "area")
@@ -126,11 +126,11 @@ def test_the_picture_holds_every_figure_and_both_baselines():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"epsilons": [1, 0]}, "epsilon is 0.0; it must be a finite number above 0"),
-        ({"epsilons": [inf]}, "epsilon is inf"),
-        ({"epsilons": nan}, "epsilon is nan"),
-        ({"epsilons": []}, "at least one number above 0"),
-        ({"epsilons": ["much"]}, "give a list of numbers above 0"),
+        ({"budgets": [1, 0]}, "epsilon is 0.0; it must be a finite number above 0"),
+        ({"budgets": [inf]}, "epsilon is inf"),
+        ({"budgets": nan}, "epsilon is nan"),
+        ({"budgets": []}, "at least one number above 0"),
+        ({"budgets": ["much"]}, "give a list of numbers above 0"),
         ({"eps": -1}, "eps"),
         ({"known": ["sexx"]}, "'sexx' is not a key"),
     ],

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.fingerprint import data_fingerprint
-from equivoc.study.plan import read_plan
+from equivoc.data.fingerprint import data_fingerprint
+from equivoc.experiments.study import study_of
+from equivoc.requests.plan import read_plan
 
 PEOPLE = "sex,disease,code\nF,flu,1\nF,asthma,2\nF,ulcer,2\nF,flu,1\nM,ulcer,1\nM,ulcer,2\n"
 TREE = "disease;chapter;all\nflu;lungs;*\nasthma;lungs;*\nulcer;stomach;*\n"
@@ -30,7 +31,7 @@ def test_a_study_on_a_tree_by_hand(tmp_path: Path) -> None:
     """Women: flu 2, asthma 1, ulcer 1: 1.5 bits, and 0.811 of lungs 3, stomach 1. Men: ulcers only."""
     read = read_plan(plan(tmp_path, "disease", 'hierarchy = { disease = "disease.csv" }\n'))
     assert read.hierarchies() == {"disease": tmp_path / "disease.csv"}
-    done = read.study().run()
+    done = study_of(read).run()
     row = done.summary().set_index("known_size").loc[1]
     women = 1.5 + 0.75 * log2(4 / 3) + 0.5
     assert row["h0"] == pytest.approx(1.5 / 2)
@@ -50,7 +51,7 @@ def test_a_study_on_a_tree_by_hand(tmp_path: Path) -> None:
     ],
 )
 def test_other_kinds(name: str, kind: str, unit: str, tmp_path: Path) -> None:
-    assert read_plan(plan(tmp_path, name, kind)).study().run().area_unit == unit
+    assert study_of(read_plan(plan(tmp_path, name, kind))).run().area_unit == unit
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_other_kinds(name: str, kind: str, unit: str, tmp_path: Path) -> None:
 def test_mistakes_are_told_with_their_line(kind: str, sentence: str, tmp_path: Path) -> None:
     path = plan(tmp_path, "disease", kind)
     with pytest.raises(eq.InputError, match=sentence):
-        read_plan(path).study()
+        study_of(read_plan(path))
 
 
 def test_several_attributes_are_refused(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from equivoc.study.claims import claims
+from equivoc.experiments.reproduction import claims
 
 AMOUNTS = {
     "sampling": ("fraction", [0.05, 0.1, 0.2, 0.5]),

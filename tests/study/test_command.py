@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.plan import read_plan
+from equivoc.experiments.study import study_of
+from equivoc.requests.plan import read_plan
+from tests.commands import start_interruptible
 
 KILLS = int(os.environ.get("EQUIVOC_TEST_KILLS", "4"))
 """At how many random moments a study is killed; 20 is the thorough number."""
@@ -159,7 +161,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(
     plan: Path, environment: dict[str, str]
 ) -> None:
     plan.write_text(plan.read_text().replace("replicates = 3", f"replicates = {CELLS // 4}"))
-    whole = read_plan(plan).study().run(progress=False)
+    whole = study_of(read_plan(plan)).run(progress=False)
     out = plan.parent / "out"
     chance = random.Random(20)
     kept = []
@@ -189,23 +191,17 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_an_interrupted_study_says_how_to_continue(
-    plan: Path, environment: dict[str, str], workers: str
+    plan: Path, environment: dict[str, str], workers: str, number: int, code: int
 ) -> None:
     plan.write_text(plan.read_text().replace("replicates = 3", "replicates = 5000"))
     out = plan.parent / "out of it; $HOME"
-    started = subprocess.Popen(
-        command(plan, out, "--workers", workers),
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    started = start_interruptible(command(plan, out, "--workers", workers), env=environment)
     assert wait_until(lambda: cells_in(out) >= 3, 600)
-    os.killpg(started.pid, signal.SIGINT)  # as a terminal does: everyone in the group gets it
+    os.killpg(started.pid, number)  # as a terminal and schedulers do: everyone in the group gets it
     _, said = started.communicate(timeout=600)
-    assert started.returncode == 130
+    assert started.returncode == code
     assert len(said.splitlines()) == 1, said
     assert "of 20000 cells done; they are kept in" in said
     assert shlex.split(said.partition("To continue: ")[2]) == [
@@ -219,3 +215,25 @@ def test_an_interrupted_study_says_how_to_continue(
     kept = cells_in(out)
     assert 3 <= kept < 20000
     assert f"stopped with {kept} of" in said
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_study_in_the_background_of_a_script_is_ended_by_sigterm(
+    plan: Path, environment: dict[str, str], workers: str
+) -> None:
+    plan.write_text(plan.read_text().replace("replicates = 3", "replicates = 5000"))
+    out = plan.parent / "out"
+    words = command(plan, out, "--workers", workers)
+    started = start_interruptible(words, ignores_ctrl_c=True, env=environment)
+    assert wait_until(lambda: cells_in(out) >= 3, 600)
+    os.killpg(started.pid, signal.SIGINT)
+    before = cells_in(out)
+    assert wait_until(lambda: cells_in(out) > before, 600), "Ctrl-C is for what runs in the foreground"
+    os.killpg(started.pid, signal.SIGTERM)  # as `timeout` and schedulers do
+    _, said = started.communicate(timeout=600)
+    assert started.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
+    assert len(said.splitlines()) == 1, said
+    assert "of 20000 cells done; they are kept in" in said
+    assert f"To continue: equivoc study {plan} --out {out}" in said
+    assert wait_until(lambda: not processes_of(started.pid), 300), "workers outlive their parent"
+    assert f"stopped with {cells_in(out)} of" in said

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import equivoc as eq
-from equivoc.study.resumable import store_file as module
-from equivoc.study.resumable.folder_lock import only_here
-from equivoc.study.store import FILE
+from equivoc.experiments import store as module
+from equivoc.experiments.store import only_here
+from equivoc.experiments.stores import STUDY_FILE
 
 LOCK = "study.lock"
 STUDY = {"techniques": [eq.Sampling(fraction=0.2)], "replicates": 2}
@@ -29,12 +29,12 @@ def kept(people: eq.Microdata, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def refused(people: eq.Microdata, folder: Path, said: str) -> None:
-    before = (folder / FILE).read_bytes()
+    before = (folder / STUDY_FILE).read_bytes()
     for use in (lambda: eq.load_study(folder), lambda: eq.Study(people, **STUDY).run(folder, progress=False)):
         with pytest.raises(eq.InputError, match=said) as mistake:
             use()
         assert "\n" not in str(mistake.value)
-    assert (folder / FILE).read_bytes() == before
+    assert (folder / STUDY_FILE).read_bytes() == before
     assert not (folder / LOCK).exists()
 
 
@@ -81,7 +81,7 @@ def test_contents_that_are_not_a_study(
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(kept, folder)
-    connection = sqlite3.connect(folder / FILE)
+    connection = sqlite3.connect(folder / STUDY_FILE)
     before = "\n".join(connection.iterdump())
     connection.executescript(statement)
     assert "\n".join(connection.iterdump()) != before
@@ -97,7 +97,7 @@ def test_contents_that_are_not_a_study(
 def test_text_that_is_no_text(people: eq.Microdata, kept: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(kept, folder)
-    connection = sqlite3.connect(folder / FILE)
+    connection = sqlite3.connect(folder / STUDY_FILE)
     with connection:
         connection.execute("UPDATE study SET facts = CAST(x'ff00ff' AS TEXT)")
     connection.close()
@@ -122,19 +122,19 @@ def cut(content: bytes) -> bytes:
 def test_files_that_are_no_database(
     people: eq.Microdata, kept: Path, tmp_path: Path, change: Callable[[bytes], bytes], said: str
 ) -> None:
-    (tmp_path / FILE).write_bytes(change((kept / FILE).read_bytes()))
+    (tmp_path / STUDY_FILE).write_bytes(change((kept / STUDY_FILE).read_bytes()))
     refused(people, tmp_path, said)
 
 
 def test_another_database_stays_as_it_is(people: eq.Microdata, tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / FILE)
+    connection = sqlite3.connect(tmp_path / STUDY_FILE)
     connection.executescript("CREATE TABLE study (wages); INSERT INTO study VALUES (7)")
     connection.close()
     refused(people, tmp_path, "is not a study of this version of equivoc; choose another folder")
 
 
 def test_killed_at_its_very_start(people: eq.Microdata, tmp_path: Path) -> None:
-    (tmp_path / FILE).touch()
+    (tmp_path / STUDY_FILE).touch()
     (tmp_path / LOCK).touch()  # a lock that nobody holds
     assert eq.Study(people, **STUDY).run(tmp_path, progress=False).complete
     assert not (tmp_path / LOCK).exists()
@@ -146,7 +146,7 @@ def test_locked_by_another_program(
     monkeypatch.setattr(module, "SECONDS_TO_WAIT", 0.1)
     folder = tmp_path / "copy"
     shutil.copytree(kept, folder)
-    connection = sqlite3.connect(folder / FILE, isolation_level=None)
+    connection = sqlite3.connect(folder / STUDY_FILE, isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
     try:
         with pytest.raises(eq.InputError, match="cannot be used: database is locked"):
@@ -161,7 +161,7 @@ def holder(tmp_path: Path, environment: dict[str, str]) -> Iterator[subprocess.P
     """Another process that computes in the folder ``out``."""
     (tmp_path / "out").mkdir()
     holding = (
-        "import pathlib, sys; from equivoc.study.resumable.folder_lock import only_here\n"
+        "import pathlib, sys; from equivoc.experiments.store import only_here\n"
         "with only_here(pathlib.Path(sys.argv[1]), 'study'): print('held', flush=True); sys.stdin.read()"
     )
     started = subprocess.Popen(

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.cell import CellKey, cell_randomness
+from equivoc.experiments.cell import CellKey, cell_randomness
 from equivoc.techniques.technique import Technique
 
 KEYS = ["age", "sex", "job"]
@@ -166,7 +166,7 @@ def test_a_class_counts_once_a_record_counts_once(people_of) -> None:
 def test_pieces_measured_apart_give_the_same(people: eq.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
     study = eq.Study(people, techniques=[eq.NoiseAddition(percent=40)], replicates=1)
     together = study.run(progress=False).results
-    monkeypatch.setattr("equivoc.study.cell.CLASSES_TOGETHER", 1)
+    monkeypatch.setattr("equivoc.experiments.cell.CLASSES_TOGETHER", 1)
     apart = study.run(progress=False).results
     pd.testing.assert_frame_equal(together, apart, rtol=1e-12)
 
@@ -174,7 +174,7 @@ def test_pieces_measured_apart_give_the_same(people: eq.Microdata, monkeypatch: 
 def test_sparse_posteriors_are_measured_too(people: eq.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
     study = eq.Study(people, techniques=[eq.Sampling(fraction=0.3)], replicates=1)
     dense = study.run(progress=False).results
-    monkeypatch.setattr("equivoc.intruder.mixing.DENSE_UP_TO", 0)
+    monkeypatch.setattr("equivoc.intruder.posteriors.DENSE_UP_TO", 0)
     sparse = study.run(progress=False).results
     pd.testing.assert_frame_equal(dense, sparse, rtol=1e-12)
 

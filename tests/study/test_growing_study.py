@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.cell import CellKey
-from equivoc.study.resumable import run as module
+from equivoc.experiments import workers as module
+from equivoc.experiments.cell import CellKey
 
 SAMPLING, QUERIES, NOISE = (
     eq.Sampling(fraction=0.2),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.plan import read_plan
+from equivoc.experiments.study import study_of
+from equivoc.requests.plan import read_plan
 
 
 def test_lists_expand_to_a_grid(plan: Path) -> None:
@@ -15,7 +17,7 @@ def test_lists_expand_to_a_grid(plan: Path) -> None:
         "fraction = [0.2, 0.5]", 'fraction = [0.2, 0.5]\nprior = ["uniform", "marginal"]'
     )
     plan.write_text(text)
-    study = read_plan(plan).study()
+    study = study_of(read_plan(plan))
     assert [technique.notation for technique in study.techniques] == [
         "sampling:fraction=0.2,prior=uniform",
         "sampling:fraction=0.2,prior=marginal",
@@ -33,16 +35,25 @@ def test_a_plan_may_be_short(plan: Path) -> None:
     plan.write_text(
         'data = { path = "people.csv", confidential = "salary", keys = ["sex"] }\n[[technique]]\nname = "unprotected"'
     )
-    study = read_plan(plan).study()
+    study = study_of(read_plan(plan))
     assert (study.replicates, study.seed, study.known_sizes) == (30, 0, (0, 1))
     assert (study.prior, study.intruder) == ("marginal", "informed")
 
 
+def test_weights(plan: Path, frame: pd.DataFrame) -> None:
+    frame.assign(stands_for=range(1, 201)).to_csv(plan.with_name("people.csv"), index=False)
+    assert study_of(read_plan(plan)).people.weights is None
+    plan.write_text(plan.read_text().replace("step = 10 }", 'step = 10 }\nweights = "stands_for"'))
+    weights = study_of(read_plan(plan)).people.weights
+    assert weights is not None
+    assert weights.tolist() == list(range(1, 201))
+
+
 def test_the_prior_and_the_intruder(plan: Path) -> None:
     plan.write_text(f'{plan.read_text()}prior = "uniform"\nintruder = "paper"\n')
-    asked = read_plan(plan).study()
+    asked = study_of(read_plan(plan))
     assert (asked.prior, asked.intruder) == ("uniform", "paper")
-    instead = read_plan(plan).study(intruder="register")
+    instead = study_of(read_plan(plan), intruder="register")
     assert (instead.prior, instead.intruder) == ("uniform", "register")
 
 
@@ -56,6 +67,10 @@ def test_the_prior_and_the_intruder(plan: Path) -> None:
         ('confidential = "salary"', 'confidential = "wage"', 3, "'wage' is not a column"),
         ('keys = ["age", "sex", "job"]', 'keys = ["age", "sx"]', 4, "the key 'sx' is not a column"),
         ('keys = ["age", "sex", "job"]', 'keys = "age"', 4, "keys is 'age'; it must be a list"),
+        ("step = 10 }", 'step = 10 }\nweights = "weight"', 6, "the weights column 'weight' is not a column"),
+        ("step = 10 }", 'step = 10 }\nweights = "sex"', 6, "weights must contain numbers"),
+        ("step = 10 }", 'step = 10 }\nweights = "salary"', 6, "it cannot hold the weights"),
+        ("step = 10 }", "step = 10 }\nweights = 2", 6, "weights is 2; it must be the name of a column"),
         ("step = 10", "step = 0", 5, "domain: from 10 to 100 in steps of 0"),
         ("step = 10", "stp = 10", 5, "domain has the keys low, high, stp"),
         ("high = 100", "high = 20", 5, "domain"),
@@ -107,7 +122,7 @@ def test_mistakes_name_line_and_key(plan: Path, before: str, after: str, line: i
     assert before in text
     plan.write_text(text.replace(before, after, 1))
     with pytest.raises(eq.InputError) as mistake:
-        read_plan(plan).study()
+        study_of(read_plan(plan))
     assert str(mistake.value).startswith(f"{plan}, line {line}: ")
     assert said in str(mistake.value)
 
@@ -160,7 +175,7 @@ def test_how_it_is_run_is_checked(people: eq.Microdata) -> None:
 
 def test_no_more_workers_than_cores(people: eq.Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process each for thousands of cells would take all memory."""
-    from equivoc.study.resumable import run as module
+    from equivoc.experiments import workers as module
 
     started = []
     compute = module.compute

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import equivoc as eq
-from equivoc.study.plan import read_plan
+from equivoc.experiments.study import study_of
+from equivoc.requests.plan import read_plan
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_limits(plan: Path, before: str, after: str, line: int, said: str) -> No
     assert before in text
     plan.write_text(text.replace(before, after, 1))
     with pytest.raises(eq.InputError) as mistake:
-        read_plan(plan).study()
+        study_of(read_plan(plan))
     message = str(mistake.value)
     assert message.startswith(f"{plan}, line {line}: ")
     assert said in message

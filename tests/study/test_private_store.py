@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.fingerprint import data_fingerprint
-from equivoc.study.store import FILE, OLD_FORMATS
+from equivoc.data.fingerprint import data_fingerprint
+from equivoc.experiments.stores import OLD_FORMATS, STUDY_FILE
 
 SALARIES = [31_337, 40_961, 77_773, 90_001]
 
@@ -35,7 +36,7 @@ def study(frame: pd.DataFrame) -> eq.Study:
 
 
 def rows(folder: Path) -> str:
-    connection = sqlite3.connect(folder / FILE)
+    connection = sqlite3.connect(folder / STUDY_FILE)
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     found = [row for table in tables for row in connection.execute(f"SELECT * FROM {table}")]
     connection.close()
@@ -59,7 +60,12 @@ def test_no_value_is_in_the_store(study: eq.Study, frame: pd.DataFrame, tmp_path
 def test_every_store_has_a_salt_of_its_own(study: eq.Study, tmp_path: Path) -> None:
     for name in ("one", "two"):
         study.run(tmp_path / name, progress=False)
-    digests = [set(re.findall(r"[0-9a-f]{64}", rows(tmp_path / name))) for name in ("one", "two")]
+    query = "SELECT data, contents FROM study"  # a row's digest is of what stands beside it
+    stored = []
+    for name in ("one", "two"):
+        with closing(sqlite3.connect(tmp_path / name / STUDY_FILE)) as connection:
+            stored.append(str(connection.execute(query).fetchall()))
+    digests = [set(re.findall(r"[0-9a-f]{64}", text)) for text in stored]
     assert digests[0]
     assert not digests[0] & digests[1]
 
@@ -86,7 +92,7 @@ def test_a_fingerprint_tells_data_apart() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
 def test_only_the_owner_reads_it(study: eq.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from equivoc.study.resumable import run as module
+    from equivoc.experiments import workers as module
 
     seen: dict[str, int] = {}
     compute = module.compute
@@ -104,7 +110,7 @@ def test_only_the_owner_reads_it(study: eq.Study, tmp_path: Path, monkeypatch: p
         study.run(tmp_path / "out", progress=False)
     finally:
         os.umask(before)
-    assert {FILE, f"{FILE}-wal", f"{FILE}-shm"} <= set(seen)
+    assert {STUDY_FILE, f"{STUDY_FILE}-wal", f"{STUDY_FILE}-shm"} <= set(seen)
     assert set(seen.values()) == {0o600}
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
 
@@ -123,6 +129,7 @@ def test_json_prints_no_value(tmp_path: Path, frame: pd.DataFrame, environment: 
         "confidential": "salary",
         "kind": "number",
         "keys": ["town"],
+        "left_out": 0,
     }
     for value in (*SALARIES, "Ghent", "Namur"):
         assert not re.search(rf"(?<![0-9.]){value}(?![0-9])", ran.stdout)
@@ -130,18 +137,18 @@ def test_json_prints_no_value(tmp_path: Path, frame: pd.DataFrame, environment: 
 
 @pytest.mark.parametrize(("form", "why"), OLD_FORMATS.items())
 def test_an_old_store_is_to_be_removed(study: eq.Study, tmp_path: Path, form: str, why: str) -> None:
-    connection = sqlite3.connect(tmp_path / FILE)
+    connection = sqlite3.connect(tmp_path / STUDY_FILE)
     connection.executescript(
         "CREATE TABLE study (format TEXT, facts TEXT); CREATE TABLE seconds (x); CREATE TABLE results (x)"
     )
     with connection:
         connection.execute("INSERT INTO study VALUES (?, '{}')", (form,))
     connection.close()
-    before = (tmp_path / FILE).read_bytes()
+    before = (tmp_path / STUDY_FILE).read_bytes()
     for use in (lambda: study.run(tmp_path, progress=False), lambda: eq.load_study(tmp_path)):
         with pytest.raises(
             eq.InputError,
             match=f"written by an earlier version of equivoc and {why}: remove it, and run the study again",
         ):
             use()
-    assert (tmp_path / FILE).read_bytes() == before
+    assert (tmp_path / STUDY_FILE).read_bytes() == before

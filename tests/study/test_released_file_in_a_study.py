@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.plan import read_plan
+from equivoc.experiments.study import study_of
+from equivoc.requests.plan import read_plan
 
 
 def test_a_plan_names_the_file_as_seen_from_where_it_lies(plan: Path, frame: pd.DataFrame) -> None:
@@ -16,7 +17,7 @@ def test_a_plan_names_the_file_as_seen_from_where_it_lies(plan: Path, frame: pd.
     head, _, tail = plan.read_text().partition("[[technique]]")
     table = '[[technique]]\nname = "released-file"\ntable = "released.csv"\nmatching = ["exact", "nearest"]\n'
     plan.write_text(head + table + "[study]" + tail.partition("[study]")[2].replace("= 3", "= 1"))
-    study = read_plan(plan).study()
+    study = study_of(read_plan(plan))
     assert [t.table for t in study.techniques] == [str(plan.parent / "released.csv")] * 2
     done = study.run(progress=False).summary()
     bare = eq.Study(study.people, techniques=[eq.Unprotected()], replicates=1).run(progress=False).summary()
@@ -59,7 +60,7 @@ def test_a_store_notices_other_content(
 
 
 def test_a_plan_states_the_channel(plan: Path) -> None:
-    people = read_plan(plan).study().people
+    people = study_of(read_plan(plan)).people
     noise = eq.NoiseAddition(percent=20)
     noise.release(people, 3).table.to_csv(plan.parent / "noisy.csv", index=False)
     head, _, tail = plan.read_text().partition("[[technique]]")
@@ -67,7 +68,7 @@ def test_a_plan_states_the_channel(plan: Path) -> None:
         '[[technique]]\nname = "released-file"\ntable = "noisy.csv"\nchannel = "noise-addition:percent=20"\n'
     )
     plan.write_text(head + table + "[study]" + tail.partition("[study]")[2].replace("= 3", "= 1"))
-    study = read_plan(plan).study()
+    study = study_of(read_plan(plan))
     assert [t.channel for t in study.techniques] == [noise]
     same = eq.Study(
         people, techniques=[eq.ReleasedFile(plan.parent / "noisy.csv", channel=noise)], replicates=1

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import equivoc as eq
-from equivoc.assessment.requirements.requirement import parse_requirement
-from equivoc.cli import main
-from equivoc.study.plan import read_plan
+from equivoc.cli.main import main
+from equivoc.experiments.study import study_of
+from equivoc.requests.plan import read_plan
+from equivoc.requirements.requirement import parse_requirement
 
 RULES = '["true_hit(20) <= 0.2", "h0@worst >= 1"]'
 
@@ -75,4 +76,4 @@ def test_a_study_points_to_compare(
     assert told.count("\n") == 1
     assert not (tmp_path / "results").exists()
     with pytest.raises(eq.InputError, match="equivoc compare"):
-        read_plan(plan).study()
+        study_of(read_plan(plan))

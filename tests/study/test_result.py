@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import equivoc as eq
-from equivoc.charts.curve import COLOURS
-from equivoc.study.result import MEASURES, StudyResult
+from equivoc.charts.curves import COLOURS
+from equivoc.experiments.study_result import MEASURES, StudyResult
 
 COLUMNS = ["technique", "parameters", "known_size", "replicate", *MEASURES, "seconds"]
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.measure.parallel import cores, on_one_core
+from equivoc.parallel import cores, on_one_core
 
 TECHNIQUES = [
     eq.Sampling(fraction=0.2),

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.store import FILE
+from equivoc.experiments.stores import STUDY_FILE
 
 TECHNIQUES = [eq.Sampling(fraction=0.2), eq.QueryRestriction(size=2)]
 
@@ -78,7 +78,7 @@ def test_a_finished_study_is_not_computed_again(
     def never(*given: object, **named: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("equivoc.study.resumable.run.compute", never)
+    monkeypatch.setattr("equivoc.experiments.workers.compute", never)
     study = eq.Study(people, techniques=TECHNIQUES[::-1], replicates=2, seed=1)  # order does not matter
     assert study.run(kept, progress=False).complete
 
@@ -87,7 +87,7 @@ def test_an_unfinished_study_can_be_read_and_continued(
     people: eq.Microdata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = eq.Study(people, techniques=TECHNIQUES, replicates=2, seed=1)
-    from equivoc.study.resumable import run as module
+    from equivoc.experiments import workers as module
 
     compute = module.compute
 
@@ -132,13 +132,13 @@ def test_read_where_nothing_may_be_written(people: eq.Microdata, kept: Path) -> 
         Path(folder).chmod(0o755)
         copy = Path(folder, "copy")
         shutil.copytree(kept, copy)
-        (copy / FILE).chmod(0o444)
+        (copy / STUDY_FILE).chmod(0o444)
         copy.chmod(0o555)
         with without_rights():
             with pytest.raises(PermissionError):
                 (copy / "anything").touch()
             assert eq.load_study(copy).complete
-        assert [path.name for path in copy.iterdir()] == [FILE]
+        assert [path.name for path in copy.iterdir()] == [STUDY_FILE]
         copy.chmod(0o755)
 
 
@@ -146,11 +146,13 @@ def test_files_that_are_not_a_store(people: eq.Microdata, tmp_path: Path) -> Non
     study = eq.Study(people, techniques=TECHNIQUES, replicates=1)
     with pytest.raises(eq.InputError, match="there is no study in"):
         eq.load_study(tmp_path)
-    (tmp_path / FILE).write_text("This is not a database, but it is long enough to look like a file." * 20)
+    (tmp_path / STUDY_FILE).write_text(
+        "This is not a database, but it is long enough to look like a file." * 20
+    )
     with pytest.raises(eq.InputError, match="damaged, or not a study: file is not a database"):
         study.run(tmp_path, progress=False)
-    (tmp_path / FILE).unlink()
-    connection = sqlite3.connect(tmp_path / FILE)
+    (tmp_path / STUDY_FILE).unlink()
+    connection = sqlite3.connect(tmp_path / STUDY_FILE)
     connection.execute("CREATE TABLE other (x)")
     connection.close()
     with pytest.raises(
@@ -173,7 +175,7 @@ def test_a_study_that_breaks_off_keeps_what_is_finished(people: eq.Microdata, tm
     with pytest.raises(eq.InputError, match="zip"):
         eq.Study(people, techniques=techniques, replicates=1).run(tmp_path / "out", progress=False)
     done = eq.Study(people, techniques=techniques[:1], replicates=1).run(tmp_path / "out", progress=False)
-    assert (tmp_path / "out" / FILE).exists()
+    assert (tmp_path / "out" / STUDY_FILE).exists()
     assert len(done.cells) == 1
 
 
@@ -181,7 +183,7 @@ def test_a_folder_that_cannot_be_created(people: eq.Microdata, tmp_path: Path) -
     (tmp_path / "file").write_text("")
     with pytest.raises(eq.InputError, match="cannot be created: Not a directory"):
         eq.Study(people, techniques=TECHNIQUES, replicates=1).run(tmp_path / "file" / "out", progress=False)
-    (tmp_path / "out" / FILE).mkdir(parents=True)
+    (tmp_path / "out" / STUDY_FILE).mkdir(parents=True)
     study = eq.Study(people, techniques=TECHNIQUES, replicates=1)
     with pytest.raises(eq.InputError, match=r"study.sqlite is not a file; choose another folder"):
         study.run(tmp_path / "out", progress=False)
@@ -212,7 +214,7 @@ def test_a_full_disk(plan: Path, environment: dict[str, str]) -> None:
     plan.write_text(text)
     limited = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (140_000, 140_000));"
-        "from equivoc.cli import main; sys.argv = ['equivoc', *sys.argv[1:]]; main()"
+        "from equivoc.cli.main import main; sys.argv = ['equivoc', *sys.argv[1:]]; main()"
     )
     command = ["study", str(plan), "--out", str(out), "--workers", "1", "--progress", "none"]
     ran = subprocess.run(

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.study.plan import read_plan
+from equivoc.experiments.study import study_of
+from equivoc.requests.plan import read_plan
 
 PLAN = """
 [data]
@@ -59,7 +60,7 @@ def plan(tmp_path: Path) -> Path:
 
 
 def test_any_number_of_workers_gives_the_same(plan):
-    study = read_plan(plan).study()
+    study = study_of(read_plan(plan))
     assert [t.notation for t in study.techniques] == [
         "rounding:base=20,method=random",
         "rounding:base=30,method=random",
@@ -120,4 +121,4 @@ def test_files_are_beside_the_plan(plan, technique, monkeypatch, tmp_path_factor
     monkeypatch.chdir(elsewhere)
     head = PLAN.partition("[[technique]]")[0]
     plan.write_text(f"{head}[[technique]]\n{technique}\n[study]\nreplicates = 1\n", encoding="utf-8")
-    assert read_plan(plan).study().run(progress=False).complete
+    assert study_of(read_plan(plan)).run(progress=False).complete

@@ -10,10 +10,14 @@ import pytest
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.measure.curve import curve
+from equivoc.tables.cell_posteriors import (
+    figures_between,
+    figures_on_steps,
+    figures_on_values,
+    largest_contributor,
+)
 from equivoc.tables.cell_table import CellTable
-from equivoc.tables.contributor_posterior import largest_contributor
 from equivoc.tables.dimension import Dimension
-from equivoc.tables.interval_posteriors import figures_between, figures_on_steps, figures_on_values
 
 MOST = 14
 
@@ -180,7 +184,7 @@ def test_an_outsider_needs_no_contributions_of_the_table() -> None:
 
 
 def test_a_negative_contribution_that_the_table_does_not_keep_is_found() -> None:
-    from equivoc.tables.attacker.equations import has_negatives
+    from equivoc.tables.attacker import has_negatives
     from equivoc.tables.tabulate import tabulate
 
     frame = pd.DataFrame({"g": ["a"] * 8, "pay": [9, 9, 9, 9, 9, 9, -1, 3], "n": [9, 9, 9, 9, 9, 9, -1, 3]})

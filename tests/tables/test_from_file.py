@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.attributes.hierarchy import Hierarchy
-from equivoc.csv_output import write_csv
+from equivoc.files import write_csv
 
 RELEASED = """region,sex,total
 n,F,10
@@ -179,3 +180,62 @@ def test_bad_input(tmp_path: Path, text: str, arguments: dict[str, Any], sentenc
     given = {"by": ["region", "sex"], "value": "total"} | arguments
     with pytest.raises(eq.InputError, match=sentence):
         eq.CellTable.read(written_to(tmp_path, text), **given)
+
+
+def possible(value: float, people: int | None, largest: float, second: float) -> bool:
+    """By trying: whether some contributors, none below 0, have these two largest contributions and this sum."""
+    most = range(int(value) + 2) if people is None else [people]
+    return any(
+        sum(others) + largest + second * (n > 1) == value
+        for n in most
+        for others in itertools.combinations_with_replacement(range(int(second) + 1), max(n - 2, 0))
+        if (n > 1 or second == 0) and (n > 0 or largest == second == 0)
+    )
+
+
+def test_a_row_that_no_contributors_can_have_is_refused() -> None:
+    """Every row of small numbers, against trying all contributions; people may not be told."""
+    refused = 0
+    for people, value, largest, second in itertools.product([None, 0, 1, 2, 3, 4], *[range(5)] * 3):
+        if largest < second or largest + second > value:
+            continue  # refused for other reasons
+        row = {"k": ["a", None], "v": value, "largest": largest, "second": second}
+        frame = pd.DataFrame(row | ({} if people is None else {"people": people}))
+        if possible(value, people, largest, second):
+            assert eq.CellTable.read(frame, by=["k"], value="v").values.tolist() == [value, value]
+        else:
+            refused += 1
+            with pytest.raises(eq.InputError, match=r"in row 0 \(counting from 0\)"):
+                eq.CellTable.read(frame, by=["k"], value="v")
+    assert refused > 50
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            "a,5,1,4,0\n,5,1,4,0\n",
+            r"on line 2 the value is 5, but one contributor, with 4 the largest and 0 the second",
+        ),
+        ("a,5,2,3,1\n,5,2,3,1\n", r"2 contributors, with 3 the largest and 1 the .* make at most 4: correct"),
+        ("a,5,0,,\n,5,0,,\n", "on line 2 people is 0, but the value is 5"),
+        ("a,0,0,,\nb,3,1,3,\n,3,2,3,0\n", "the total k = [*] has people 2, but its parts have 1 together"),
+        ("a,4,3,2,1\nb,3,1,3,\n,7,2,5,2\n", "the total k = [*] has people 2, but a part of it has 3"),
+        ("a,4,3,2,1\nb,3,1,3,\n,7,4,2,2\n", "the total k = [*] has largest 2, but a part of it has 3"),
+        ("a,4,3,2,1\nb,3,1,3,\n,7,4,6,1\n", "the total k = [*] has largest 6, but its parts have 5 together"),
+    ],
+)
+def test_contributors_that_contradict_the_values(tmp_path: Path, rows: str, sentence: str) -> None:
+    file = written_to(tmp_path, f"k,value,people,largest,second\n{rows}")
+    with pytest.raises(eq.InputError, match=sentence):
+        eq.CellTable.read(file, by=["k"])
+
+
+def test_people_of_a_table_of_counts_may_be_fewer_holdings() -> None:
+    """They were ignored: ten records of one holding were safe by a threshold of three."""
+    frame = pd.DataFrame({"k": ["a", "b", None], "n": [10, 9, 19], "people": [1, 5, 6]})
+    table = eq.CellTable.read(frame, by=["k"], value="n", counts=True)
+    assert table.unsafe(eq.Threshold(3))["k"].tolist() == ["a"]
+    frame.loc[0, "people"] = 11
+    with pytest.raises(eq.InputError, match=r"in row 0 .* people is 11, but the value counts 10 people"):
+        eq.CellTable.read(frame, by=["k"], value="n", counts=True)

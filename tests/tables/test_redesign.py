@@ -10,7 +10,7 @@ import pytest
 from equivoc.attributes.hierarchy import Hierarchy
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.tables.attacker.intervals import cell_intervals
+from equivoc.tables.attacker import cell_intervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.redesign import Redesign
 from equivoc.tables.rules import Dominance, PPercent, Threshold

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.tables.cell_table import CellTable
-from equivoc.tables.rule_notation import rule_from
-from equivoc.tables.rules import Rule, as_rules, protection_levels, unsafe_cells
+from equivoc.tables.rules import Rule, as_rules, protection_levels, rule_from, unsafe_cells
 
 CELLS = st.lists(st.lists(st.integers(-9, 60), min_size=1, max_size=6), min_size=1, max_size=4)
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from scipy import stats
 
 from equivoc.data.microdata import Microdata
-from equivoc.intruder.linked_release import LinkedRelease
+from equivoc.releases.linked_release import LinkedRelease
 from equivoc.techniques.technique import Technique
 
 KEYS = ["a", "b", "c"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.techniques.microaggregation.group_kernels import mdav
-from equivoc.techniques.microaggregation.groups import fast_groups, mdav_groups, optimal_groups
+from equivoc.techniques.inside.group_kernels import mdav
+from equivoc.techniques.microaggregation import fast_groups, mdav_groups, optimal_groups
 
 
 def loss(positions, group) -> Fraction:

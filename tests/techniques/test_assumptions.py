@@ -19,15 +19,15 @@ SAID = [
         "For everyone outside it she uses the distribution of the sample",
     ),
     ("query-restriction:size=4", "the sum of pay over every 4 neighbouring records"),
-    ("query-restriction:size=4,intruder=bayes", "all databases that fit the answers as equally likely"),
-    ("query-restriction:size=4,intruder=uniform", "between the least and the greatest"),
+    ("query-restriction:size=4,belief=bayes", "all databases that fit the answers as equally likely"),
+    ("query-restriction:size=4,belief=uniform", "between the least and the greatest"),
     (
         "noise-addition:percent=20",
         "ranks of age, sex and pay were moved independently by binomial noise of 20 %",
     ),
     ("noise-addition:percent=20", "She knows how often each value of age and sex occurs"),
     ("noise-addition:percent=20,edge=wrap", "continue at the other end"),
-    ("noise-addition:percent=20,intruder=interval", "pay was moved by at most half of 20 % of its domain"),
+    ("noise-addition:percent=20,belief=interval", "pay was moved by at most half of 20 % of its domain"),
     ("rounding:base=5", "pay was rounded to multiples of 5: the nearest"),
     (
         "rounding:base=5,method=random,on=age+pay",
@@ -82,10 +82,18 @@ def test_every_technique_that_knows_its_mechanism_is_here():
     assert {notation.partition(":")[0] for notation, _ in SAID} == set(TECHNIQUES) - {"released-file"}
 
 
-@pytest.mark.parametrize("intruder", ["sum", None])
-def test_order_is_mentioned_only_where_it_is_used(intruder, people):
-    told = eq.Microaggregation(size=3, method="mdav", intruder=intruder).release(people).assumption
+@pytest.mark.parametrize(
+    ("intruder", "on"), [("sum", "pay"), ("sum", "age+pay"), (None, "age+pay"), (None, "age")]
+)
+def test_order_is_mentioned_only_where_it_is_used(intruder, on, people):
+    told = eq.Microaggregation(size=3, method="mdav", on=on, belief=intruder).release(people).assumption
     assert "overlap" not in told
+    assert ("how far values of pay lie from their group's mean" in told) == (intruder is None and "pay" in on)
+
+
+@pytest.mark.parametrize("method", ["optimal", "mdav", "fast"])
+def test_one_column_is_in_order_by_every_method(method, people):
+    assert "no two groups overlap" in eq.Microaggregation(size=3, method=method).release(people).assumption
 
 
 def test_too_fine_a_grid_leaves_bounds():

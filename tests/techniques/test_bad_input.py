@@ -12,18 +12,18 @@ import pytest
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
-from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
-from equivoc.techniques.generalisation.generalisation import Generalisation
-from equivoc.techniques.microaggregation.microaggregation import Microaggregation
+from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
-from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.noisy_table import NoisyTable
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
-from equivoc.techniques.suppression.suppression import Suppression
-from equivoc.techniques.swapping.swapping import Swapping
+from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
@@ -40,7 +40,7 @@ TAKES_A_SEED = [
 ALL = [
     Unprotected(),
     *TAKES_A_SEED,
-    NoiseAddition(percent=20, intruder="interval"),
+    NoiseAddition(percent=20, belief="interval"),
     Generalisation(k=2),
     Suppression(k=2),
 ]
@@ -88,16 +88,16 @@ def test_percent_outside_its_range(percent):
             "prior is 'flat'; it must be one of uniform, marginal",
         ),
         (
-            lambda: QueryRestriction(size=2, intruder="interval"),
-            "intruder is 'interval'; it must be one of uniform, bayes",
+            lambda: QueryRestriction(size=2, belief="interval"),
+            "belief is 'interval'; it must be one of uniform, bayes",
         ),
         (
             lambda: NoiseAddition(percent=5, edge="reflect"),
             "edge is 'reflect'; it must be one of clip, wrap, extend",
         ),
         (
-            lambda: NoiseAddition(percent=5, intruder="uniform"),
-            "intruder is 'uniform'; it must be one of bayes, interval",
+            lambda: NoiseAddition(percent=5, belief="uniform"),
+            "belief is 'uniform'; it must be one of bayes, interval",
         ),
     ],
 )

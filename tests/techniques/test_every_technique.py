@@ -18,21 +18,21 @@ from hypothesis import strategies as st
 from scipy.sparse import issparse
 
 import equivoc as eq
+from equivoc.channels.channel import Bayes
 from equivoc.data.microdata import Microdata
-from equivoc.intruder import mixing
-from equivoc.intruder.channel.channel import Bayes
-from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
-from equivoc.techniques.differential_privacy.noisy_table import NoisyCounts, NoisyTable
-from equivoc.techniques.generalisation.generalisation import Generalisation
-from equivoc.techniques.microaggregation.microaggregation import Microaggregation
+from equivoc.intruder import posteriors as mixing
+from equivoc.releases.linked_release import LinkedRelease
+from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
-from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.noisy_table import NoisyCounts, NoisyTable
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
-from equivoc.techniques.suppression.suppression import Suppression
-from equivoc.techniques.swapping.swapping import Swapping
+from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
@@ -40,7 +40,7 @@ KEYS = ["sex", "age", "job"]
 PRIOR = np.array([0.3, 0.2, 0.1, 0.1, 0.2, 0.05, 0.05])
 SUBSETS = [known for size in range(4) for known in combinations(KEYS, size)]
 NOISES = [
-    NoiseAddition(percent=50, edge=edge, intruder=intruder)
+    NoiseAddition(percent=50, edge=edge, belief=intruder)
     for edge in ("clip", "wrap", "extend")
     for intruder in ("bayes", "interval")
 ]
@@ -48,7 +48,7 @@ RANDOM = [
     Sampling(fraction=0.3),
     Sampling(fraction=0.3, prior="marginal"),
     QueryRestriction(size=4),
-    QueryRestriction(size=4, intruder="bayes"),
+    QueryRestriction(size=4, belief="bayes"),
     *NOISES,
     Rounding(base=25, method="random"),
     Rounding(base=3, method="random", on="age+pay"),
@@ -72,7 +72,7 @@ FIXED = [
     INTERVALS,
     Suppression(k=3),
     Microaggregation(size=4),
-    Microaggregation(size=4, intruder="order"),
+    Microaggregation(size=4, belief="order"),
     *AVERAGES,
 ]
 ALL = [*FIXED, *RANDOM]
@@ -194,9 +194,9 @@ def test_the_order_of_rows_changes_nothing(people, records, domain, beliefs, tec
     [
         Sampling(fraction=1, prior="marginal"),
         QueryRestriction(size=40),
-        QueryRestriction(size=40, intruder="bayes"),
+        QueryRestriction(size=40, belief="bayes"),
         NoiseAddition(percent=0, edge="extend"),
-        NoiseAddition(percent=0, intruder="interval"),
+        NoiseAddition(percent=0, belief="interval"),
     ],
     ids=lambda t: t.notation,
 )
@@ -395,9 +395,9 @@ def test_no_technique_has_a_prior_of_its_own(technique, people):
 
 GIVEN = [
     (Sampling(fraction=0.3), "prior", "uniform"),
-    (QueryRestriction(size=4), "intruder", "uniform"),
-    (NoiseAddition(percent=50), "intruder", "bayes"),
-    (Microaggregation(size=4), "intruder", "sum"),
+    (QueryRestriction(size=4), "belief", "uniform"),
+    (NoiseAddition(percent=50), "belief", "bayes"),
+    (Microaggregation(size=4), "belief", "sum"),
 ]
 
 
@@ -414,6 +414,6 @@ def test_a_given_intruder_is_fixed_and_the_default_is_not(technique, name, given
         replace(technique, **{name: "best"})
 
 
-@named([t for t in ALL if getattr(t, "intruder", None) is None and getattr(t, "prior", None) is None])
+@named([t for t in ALL if getattr(t, "belief", None) is None and getattr(t, "prior", None) is None])
 def test_nothing_is_fixed_that_was_not_given(technique, people):
     assert not technique.release(people, 0).fixed

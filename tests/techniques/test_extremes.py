@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
-from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
-from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.noisy_table import NoisyTable
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected

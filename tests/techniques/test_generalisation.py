@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.linkage import level_sets
-from equivoc.techniques.generalisation import full_domain
-from equivoc.techniques.generalisation.generalisation import Generalisation
+from equivoc.linkage import coded_file as level_sets
+from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.inside import full_domain
 from equivoc.techniques.notation import technique_from
 from equivoc.techniques.unprotected import Unprotected
 from tests.techniques.consistent_originals import beliefs_by_enumeration, stands_for

@@ -15,9 +15,8 @@ from scipy import stats
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.techniques.differential_privacy.geometric_mechanism import with_noise
-from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
-from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
+from equivoc.techniques.geometric_noise import GeometricNoise, with_noise
+from equivoc.techniques.noisy_table import NoisyTable
 from tests.techniques.calibration import p_value
 from tests.techniques.enumeration import assert_posteriors_by_enumeration
 

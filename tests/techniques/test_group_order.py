@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, pairwise, product
 from math import factorial, prod
 
 import numpy as np
@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.queries.even_grids import even_grid
-from equivoc.techniques.microaggregation.microaggregation import Microaggregation
-from equivoc.techniques.microaggregation.order_intruder import order_channel
-from equivoc.techniques.microaggregation.sum_intruder import sum_channel
+from equivoc.systems.grids import even_grid
+from equivoc.techniques.inside.group_intruders import order_channel, sum_channel
+from equivoc.techniques.microaggregation import Microaggregation
 
 
 def released(pays, domain, **parameters):
     people = Microdata(pd.DataFrame({"pay": pays}), confidential="pay", domain=domain)
-    return Microaggregation(**parameters, intruder="order").release(people)
+    return Microaggregation(**parameters, belief="order").release(people)
 
 
 def of_records(release):
@@ -69,7 +68,7 @@ def test_a_key_in_order_against_all_originals(rows, size):
     people = Microdata(
         pa.table({"age": ages, "pay": pays}), confidential="pay", keys=["age"], domain=[10, 20]
     )
-    release = Microaggregation(size=size, on="age", intruder="order").release(people)
+    release = Microaggregation(size=size, on="age", belief="order").release(people)
     levels = sorted(set(ages))
     possible = originals(levels, release.group, ages)
     expected = np.array(
@@ -145,7 +144,7 @@ def test_a_single_group_has_no_neighbours():
 
 
 def test_one_group_of_all_is_the_intruder_who_knows_the_sum(people):
-    order, total = (Microaggregation(size=40, intruder=i).release(people) for i in ("order", "sum"))
+    order, total = (Microaggregation(size=40, belief=i).release(people) for i in ("order", "sum"))
     np.testing.assert_allclose(
         order.confidential.channel.dense(), total.confidential.channel.dense(), rtol=1e-12
     )
@@ -174,18 +173,49 @@ def test_a_group_of_one_value_between_others_is_not_certain():
 
 
 def test_several_columns_have_no_order(people):
-    message = r"intruder order is for one column, not 2 \(age, pay\); use sum"
+    message = r"belief order is for one column, not 2 \(age, pay\); use sum"
     with pytest.raises(InputError, match=message):
-        Microaggregation(size=3, on="age+pay", intruder="order").release(people)
+        Microaggregation(size=3, on="age+pay", belief="order").release(people)
+    with pytest.raises(InputError, match=message):
+        Microaggregation(size=3, method="mdav", on="age+pay", belief="order").release(people)
 
 
 @pytest.mark.parametrize("method", ["mdav", "fast"])
-def test_groups_that_may_overlap(method):
-    with pytest.raises(InputError, match=f"intruder order is for method optimal, .* not {method}"):
-        Microaggregation(size=3, method=method, intruder="order")
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_groups_of_one_column_never_overlap(method, size):
+    """Whatever the method: it takes the farthest record, which is at an end, and its neighbours."""
+    rng = np.random.default_rng(size)
+    for values in (
+        rng.normal(size=200),
+        rng.lognormal(0, 2, 200).round(1),
+        rng.integers(5, size=200).astype(float),
+        np.append(np.arange(199.0), 1e18),  # distances to the outlier all round to the same number
+    ):
+        people = Microdata(pd.DataFrame({"pay": values}), confidential="pay")
+        group = Microaggregation(size=size, method=method).release(people).group
+        members = sorted((values[group == g].mean(), g) for g in range(group.max() + 1))
+        for (_, lower), (_, upper) in pairwise(members):
+            assert values[group == lower].max() <= values[group == upper].min()
 
 
-def test_groups_too_large_for_so_many_values():
-    message = "'pay' spans 249 steps of 1, too many .* groups of 250: round it to a coarser grid"
-    with pytest.raises(InputError, match=message):
-        released(np.arange(500) // 2, range(250), size=250)
+@pytest.mark.parametrize("method", ["mdav", "fast"])
+def test_every_method_has_the_order(method):
+    """Against all originals that fit, as for the optimal groups."""
+    pays = [0, 3, 3, 1, 0, 3, 2]
+    release = released(pays, range(4), size=2, method=method)
+    possible = originals(range(4), release.group, pays)
+    expected = (possible[:, :, None] == np.arange(4)).mean(axis=0)
+    np.testing.assert_allclose(of_records(release), expected, rtol=1e-12, atol=0)
+
+
+def test_groups_too_large_to_go_through_all_orders():
+    """No error: members lie between the neighbouring means, and the sum is kept."""
+    values = np.arange(500) // 2
+    release = released(values, range(250), size=250)
+    found = of_records(release)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    means = release.table["pay"].to_numpy()
+    np.testing.assert_allclose(found @ np.arange(250), means, atol=0.5)
+    lower = means == means.min()
+    assert not found[lower][:, np.arange(250) > means.max()].any()
+    assert (found[np.arange(500), values] > 0).all()

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.intruder.channel import channel as channels
-from equivoc.intruder.channel.rank_noise import BinomialSteps
-from equivoc.models.of_release.posterior_figures import posterior_figures
+from equivoc.channels import channel as channels
+from equivoc.channels.rank_noise import BinomialSteps
+from equivoc.models.of_release.guessing import posterior_figures
 
 VALUES = 3_000
 CHECKED = (0, 3, 17)
@@ -150,7 +150,7 @@ def test_noise_as_an_operator_is_its_table(values: int, moves: int, edge) -> Non
 
 @pytest.mark.parametrize("edge", ["clip", "extend"])
 def test_the_interval_intruder(people: eq.Microdata, edge) -> None:
-    release = eq.NoiseAddition(percent=3, edge=edge, intruder="interval").release(people, 1)
+    release = eq.NoiseAddition(percent=3, edge=edge, belief="interval").release(people, 1)
     ranks = np.arange(VALUES)
 
     def told(record: int) -> np.ndarray:
@@ -207,6 +207,7 @@ def test_a_tolerance_certifies(people: eq.Microdata) -> None:
 
 ASSESS = """
 import resource, sys
+from pathlib import Path
 import numpy as np, pandas as pd, equivoc as eq
 from equivoc.techniques.notation import technique_from
 rng = np.random.default_rng(0)
@@ -217,7 +218,12 @@ assert len(people.values) == 60_000
 for notation in sys.argv[1:]:
     release = technique_from(notation).release(people, 0)
     print(notation, release.posteriors(intruder="paper").shannon().mean())
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+status = Path("/proc/self/status")
+if status.exists():  # the other figure counts the process that started this one, too
+    peak = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+else:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(peak / 2**20)
 """
 
 
@@ -233,12 +239,14 @@ def test_sixty_thousand_values_need_little_memory() -> None:
         "swapping:rate=0.3,window=5",
         "rounding:base=1000",
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", ASSESS, *techniques], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    # The first run compiles what is not compiled yet, which itself may take a gigabyte.
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", ASSESS, *techniques], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
     *told, peak = done.stdout.splitlines()
     assert [line.split()[0] for line in told] == techniques
     assert all(0 < float(line.split()[1]) <= np.log2(60_000) + 1e-9 for line in told)
     in_gib = 2**10 if sys.platform == "darwin" else 1
-    assert float(peak) / in_gib < 1.5
+    assert float(peak) / in_gib < 1

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc import memory
+from equivoc import checks as memory
 
 
 def many(values: int, key=None) -> eq.Microdata:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.techniques.microaggregation.microaggregation import Microaggregation
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.unprotected import Unprotected
 
 AGES, PAYS = [20, 21, 24], [10, 20, 40]
@@ -139,14 +139,8 @@ def test_an_unknown_method():
         Microaggregation(size=3, method="best")
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([0.0, 1.0, 2**0.5, 5.0], "the values of 'pay' are not on an even grid, .* put them on one"),
-        ([0, 1, 99_999, 100_000], "'pay' spans 100000 steps of 1, too many .* round it to a coarser grid"),
-    ],
-)
-def test_values_whose_sums_cannot_be_counted(values, message):
-    people = Microdata(pd.DataFrame({"pay": values}), confidential="pay")
-    with pytest.raises(InputError, match=message):
+@pytest.mark.parametrize("values", [[1e120, 1.0, 2.0], [-1e149, 0.0, 1e149]])
+def test_values_whose_squares_overflow(values):
+    people = Microdata(pd.DataFrame({"pay": values}), confidential="pay", domain=sorted(values))
+    with pytest.raises(InputError, match=r"'pay' holds .*; squares of such values cannot be computed"):
         Microaggregation(size=2).release(people)

@@ -104,7 +104,7 @@ def test_posterior_is_linkage_times_channel(
 def test_interval_intruder_is_the_printed_text(
     people, records, beliefs, classes_of, assert_same, known, percent, edge
 ):
-    release = NoiseAddition(percent=percent, edge=edge, intruder="interval").release(people, 9)
+    release = NoiseAddition(percent=percent, edge=edge, belief="interval").release(people, 9)
     expected = reached(release.table.to_pylist(), classes_of(records, known), percent, edge)
     assert_same(beliefs(release.posteriors(known, intruder="paper")), expected)
 
@@ -112,7 +112,7 @@ def test_interval_intruder_is_the_printed_text(
 @pytest.mark.parametrize("edge", EDGES)
 @pytest.mark.parametrize("intruder", ["bayes", "interval"])
 def test_without_noise_it_is_the_file_itself(people, beliefs, assert_same, edge, intruder):
-    release = NoiseAddition(percent=0, edge=edge, intruder=intruder).release(people, 3)
+    release = NoiseAddition(percent=0, edge=edge, belief=intruder).release(people, 3)
     file = Unprotected().release(people)
     for known in SUBSETS:
         assert_same(
@@ -124,8 +124,8 @@ def test_without_noise_it_is_the_file_itself(people, beliefs, assert_same, edge,
 
 @pytest.mark.parametrize("intruder", ["bayes", "interval"])
 def test_both_intruders_get_the_same_table(people, intruder):
-    one = NoiseAddition(percent=60, intruder="bayes").release(people, 6).table
-    other = NoiseAddition(percent=60, intruder=intruder).release(people, 6).table
+    one = NoiseAddition(percent=60, belief="bayes").release(people, 6).table
+    other = NoiseAddition(percent=60, belief=intruder).release(people, 6).table
     assert one.equals(other)
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from equivoc.data.microdata import Microdata
 from equivoc.datasets import people as shipped
-from equivoc.intruder.beliefs.truth import hold_against_truth
-from equivoc.techniques.differential_privacy import known_class_sizes
-from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
+from equivoc.intruder.truth import hold_against_truth
+from equivoc.techniques import noisy_table as known_class_sizes
+from equivoc.techniques.noisy_table import NoisyTable
 
 PRIOR = np.array([0.5, 0.2, 0.3])
 KNOWN = [[], ["sex"], ["job"], ["job", "sex"]]
@@ -110,7 +110,7 @@ def test_the_size_of_each_class_tells_much_on_the_shipped_people():
 
 
 def test_a_note_says_where_cells_are_worked_out_together(monkeypatch):
-    from equivoc.techniques.differential_privacy import noisy_table
+    from equivoc.techniques import noisy_table
 
     people = small(6, 1)
     release = NoisyTable(1.0, levels="public").release(people, 0)

@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
-from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
-from equivoc.techniques.generalisation.generalisation import Generalisation
-from equivoc.techniques.microaggregation.microaggregation import Microaggregation
+from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
+from equivoc.techniques.noisy_table import NoisyTable
 from equivoc.techniques.notation import TECHNIQUES, technique_from, technique_of
-from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
-from equivoc.techniques.suppression.suppression import Suppression
-from equivoc.techniques.swapping.swapping import Swapping
+from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
 
@@ -36,13 +36,13 @@ ALL = st.one_of(
     st.builds(
         QueryRestriction,
         size=st.integers(1, 10**6).map(lambda half: 2 * half),
-        intruder=st.sampled_from(["uniform", "bayes"]),
+        belief=st.sampled_from(["uniform", "bayes"]),
     ),
     st.builds(
         NoiseAddition,
         percent=st.floats(0, 1e6) | st.integers(0, 1000),
         edge=st.sampled_from(["clip", "wrap", "extend"]),
-        intruder=st.sampled_from(["bayes", "interval"]),
+        belief=st.sampled_from(["bayes", "interval"]),
     ),
     st.builds(
         ReleasedFile,
@@ -86,7 +86,7 @@ ALL = st.one_of(
         Microaggregation,
         size=st.integers(1, 10**6),
         method=st.sampled_from([None, "optimal"]),
-        intruder=st.sampled_from(["sum", "order"]),
+        belief=st.sampled_from(["sum", "order"]),
     ),
 )
 
@@ -152,7 +152,11 @@ def test_the_notation_is_read_back(technique):
         ("pram:keep=0.8,on=sex+age", PRAM(keep=0.8, on="sex+age")),
         ("geometric-noise:epsilon=1", GeometricNoise(1)),
         ("noisy-table:epsilon=0.5", NoisyTable(0.5)),
-        ("microaggregation:size=3,intruder=order", Microaggregation(size=3, intruder="order")),
+        ("microaggregation:size=3,belief=order", Microaggregation(size=3, belief="order")),
+        (
+            "microaggregation:size=3,method=fast,belief=order",
+            Microaggregation(size=3, method="fast", belief="order"),
+        ),
         (" noise-addition : percent = 2.5 , edge = wrap ", NoiseAddition(percent=2.5, edge="wrap")),
     ],
 )
@@ -166,7 +170,7 @@ def test_words_to_techniques(text, technique):
         (Unprotected(), "unprotected"),
         (Sampling(fraction=0.1), "sampling:fraction=0.1"),
         (Sampling(fraction=0.1, prior="marginal"), "sampling:fraction=0.1,prior=marginal"),
-        (QueryRestriction(size=8, intruder="bayes"), "query-restriction:size=8,intruder=bayes"),
+        (QueryRestriction(size=8, belief="bayes"), "query-restriction:size=8,belief=bayes"),
         (NoiseAddition(percent=20, edge="extend"), "noise-addition:percent=20,edge=extend"),
         (ReleasedFile("a.csv"), "released-file:table=a.csv"),
         (ReleasedFile(Path("a.csv"), matching="probable"), "released-file:table=a.csv,matching=probable"),
@@ -183,8 +187,8 @@ def test_words_to_techniques(text, technique):
         (Swapping(rate=1.0, window=5), "swapping:rate=1,window=5"),
         (Microaggregation(size=3, on=("age", "pay")), "microaggregation:size=3,on=age+pay"),
         (
-            Microaggregation(size=3, method="optimal", intruder="order"),
-            "microaggregation:size=3,method=optimal,intruder=order",
+            Microaggregation(size=3, method="optimal", belief="order"),
+            "microaggregation:size=3,method=optimal,belief=order",
         ),
     ],
 )
@@ -208,7 +212,7 @@ def test_each_name_leads_to_its_technique():
         ("noise-addition:percent=1,size=2", "noise-addition has no parameter 'size': choose from percent, "),
         ("unprotected:x=1", "unprotected has no parameter 'x'"),
         ("sampling", "sampling needs fraction, as in sampling:fraction="),
-        ("query-restriction:intruder=bayes", "query-restriction needs size"),
+        ("query-restriction:belief=bayes", "query-restriction needs size"),
         ("noise-addition:", "noise-addition needs percent"),
         ("sampling:fraction", "'fraction' needs a value"),
         ("sampling:0.1", "'0.1' needs a value"),
@@ -240,11 +244,7 @@ def test_each_name_leads_to_its_technique():
         ("generalisation:k=5,hierarchies=age:none.csv", "there is no file none.csv"),
         ("generalisation:k=5,hierarchies=nowhere", "there is no such folder"),
         ("suppression", "suppression needs k"),
-        ("microaggregation:size=3,intruder=all", "intruder is 'all'; it must be one of sum, order"),
-        (
-            "microaggregation:size=3,method=fast,intruder=order",
-            "intruder order is for method optimal, where no groups overlap, not fast",
-        ),
+        ("microaggregation:size=3,belief=all", "belief is 'all'; it must be one of sum, order"),
         ("suppression:k=0", "k is 0; it must be a whole number of 1 or more"),
     ],
 )

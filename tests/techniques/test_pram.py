@@ -14,7 +14,7 @@ from scipy import stats
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.techniques.notation import technique_from
-from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.pram import PRAM
 from tests.techniques.calibration import p_value
 from tests.techniques.enumeration import assert_posteriors_by_enumeration
 

@@ -87,7 +87,7 @@ def test_values_between_the_bounds_are_equally_likely(beliefs, classes_of, asser
 def test_exact_posterior_is_that_of_all_databases(beliefs, classes_of, assert_same, n, size, domain):
     """Every database that gives the same answers is as likely as any other."""
     records = small_file(n, domain, seed=10 * n + size)
-    release = QueryRestriction(size=size, intruder="bayes").release(read(records, domain), 5)
+    release = QueryRestriction(size=size, belief="bayes").release(read(records, domain), 5)
     place_of = np.argsort(release.order)
     tallies = [[0] * len(domain) for _ in range(n)]
     for database in product(range(len(domain)), repeat=n):  # in the queries' order
@@ -140,7 +140,7 @@ def test_answers_that_the_prior_rules_out_are_read_without_it():
 
 
 def test_a_given_intruder_has_no_other_beside_it(people):
-    release = QueryRestriction(size=4, intruder="bayes").release(people, 0)
+    release = QueryRestriction(size=4, belief="bayes").release(people, 0)
     assert (release.informed, release.informed_group, release.notes()) == (None, None, [])
     other = QueryRestriction(size=4).release(people, 0)
     np.testing.assert_array_equal(release.group, other.informed_group)
@@ -167,7 +167,7 @@ def test_a_record_in_no_query_keeps_the_prior(intruder):
     domain = [10, 20, 30, 40]
     people = Microdata(pa.Table.from_pylist(records), confidential="pay", keys=["name"], domain=domain)
     for seed in range(5):
-        release = QueryRestriction(size=4, intruder=intruder).release(people, seed)
+        release = QueryRestriction(size=4, belief=intruder).release(people, seed)
         last = release.order[-1]
         assert release.bounds[last].tolist() == [10, 40]
         assert release.posteriors(["name"], intruder="paper").probabilities[last].tolist() == [0.25] * 4
@@ -179,7 +179,7 @@ def test_pairs_at_the_ends_of_the_domain_disclose_everyone(beliefs):
     people = Microdata(pa.Table.from_pylist(records), confidential="pay", keys=["name"], domain=[10, 30, 50])
     for intruder in ("uniform", "bayes"):
         found = beliefs(
-            QueryRestriction(size=2, intruder=intruder)
+            QueryRestriction(size=2, belief=intruder)
             .release(people, 0)
             .posteriors(["name"], intruder="paper")
         )
@@ -193,7 +193,7 @@ def test_no_file_is_released(people):
 def test_one_query_over_everyone_depends_on_no_order(people, beliefs, assert_same):
     """With as many records in a query as there are, the one answer is the total, whatever the order."""
     for intruder in ("uniform", "bayes"):
-        technique = QueryRestriction(size=40, intruder=intruder)
+        technique = QueryRestriction(size=40, belief=intruder)
         first, second = technique.release(people, 1), technique.release(people, 2)
         assert first.order.tolist() != second.order.tolist()
         assert first.bounds.tolist() == second.bounds.tolist()

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.attributes.generalised_values import meaning
-from equivoc.attributes.level_text import written_range
+from equivoc.attributes.level_text import meaning, written_range
 
 TEXTS = st.text(alphabet='ab ,{}"-*[]()NA0123<>=+\t', max_size=6).filter(lambda text: text != "*")
 COLUMNS = st.one_of(

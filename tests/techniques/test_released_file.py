@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.intruder import mixing
-from equivoc.intruder.files import record_tree_kernels
-from equivoc.intruder.files.match_weights import MatchWeights
+from equivoc.intruder import posteriors as mixing
+from equivoc.releases import record_tree_kernels
+from equivoc.releases.fixed_matching import MatchWeights
 from equivoc.techniques.notation import technique_from
 from tests.techniques import linked_by_hand as by_hand
 from tests.techniques.linked_by_hand import KEYS, LEVELS, PAYS, SYMBOLS
@@ -233,7 +233,7 @@ def test_the_original_itself_scores_like_unprotected(matching, known, with_nulls
         return
     assert away.mean() < 0.1
     sure = MatchWeights((1 - 1e-9,) * 4, release.weights.u)
-    release._fixed.__dict__["weights"] = sure
+    release.reading.fixed.__dict__["weights"] = sure
     assert differences(release, people, known).max() < 1e-4
 
 

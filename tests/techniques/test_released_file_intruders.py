@@ -8,10 +8,12 @@ import pytest
 
 import equivoc as eq
 from equivoc.errors import InputError
-from equivoc.intruder.files import file_release, unknown_mechanism
-from equivoc.intruder.files.level_tables import level_bins, level_chances, members
 from equivoc.intruder.prior import marginal
-from equivoc.intruder.strengths.strongest import against_truth
+from equivoc.intruder.strengths import against_truth
+from equivoc.releases import file_reading
+from equivoc.releases import file_reading as unknown_mechanism
+from equivoc.releases.file_reading import UnknownMechanism
+from equivoc.releases.fixed_matching import level_bins, level_chances, members
 from equivoc.techniques.technique import Technique
 
 THREE = ["age", "sex", "education"]
@@ -140,7 +142,7 @@ def test_classes_that_nothing_fits_have_the_prior():
     classes = people.classes(["job", "sex"])
     lost = int(classes.of_record[1])
     for method in ("fits", "fits, with N"):
-        assert release._by(method, classes, prior).probabilities[lost] == pytest.approx(prior)
+        assert release.reading._by(method, classes, prior).probabilities[lost] == pytest.approx(prior)
     assert release.of_classes(classes).probabilities[lost] == pytest.approx([2 / 3, 1 / 3])
 
 
@@ -163,23 +165,26 @@ def test_a_given_matching_is_the_only_intruder(people):
     assert release.fixed
     assert choice.used.intruder == "own"
     free = eq.ReleasedFile(table).release(people).choice(people.classes(THREE), marginal(people))
-    assert {each.intruder for each in free.tried} == {"informed", "register", "paper"}
-    assert "learned" in free.left_out
+    assert {each.intruder for each in free.tried} == {"informed", "register", "paper", "plain"}
+    assert {"learned", "file"} <= set(free.left_out)  # every intruder reads it as a file of unknown origin
 
 
 def test_what_is_not_tried_is_said(people, monkeypatch):
     release = eq.ReleasedFile(eq.Generalisation(k=5).release(people).table).release(people)
-    monkeypatch.setattr(unknown_mechanism, "MOST_PAIRS", 1000)
+    within = UnknownMechanism.too_large
+    monkeypatch.setattr(
+        UnknownMechanism, "too_large", lambda self, classes, most=1000: within(self, classes, 1000)
+    )
     monkeypatch.setattr(unknown_mechanism, "match_tables", None)
     monkeypatch.setattr(unknown_mechanism, "informed_linkage", None)
     choice = release.choice(people.classes(THREE), marginal(people))
-    assert [each.intruder for each in choice.tried] == ["informed", "paper"]
+    assert [each.intruder for each in choice.tried] == ["informed", "paper", "plain"]
     assert choice.left_out["matching by distance"].endswith("only records that fit exactly are used")
     assert "pairs of a class and a record" in choice.left_out["register"]
 
 
 def test_a_register_asked_for_by_name_is_used_above_the_limit(people, monkeypatch):
-    monkeypatch.setattr(file_release, "MOST_PEOPLE", 1000)
+    monkeypatch.setattr(file_reading, "MOST_PEOPLE", 1000)
     release = eq.ReleasedFile(eq.Generalisation(k=5).release(people).table).release(people)
     choice = release.choice(people.classes(THREE), marginal(people))
     assert choice.left_out["register"] == "a file has more than 1,000 records; select this intruder to use it"
@@ -189,10 +194,10 @@ def test_a_register_asked_for_by_name_is_used_above_the_limit(people, monkeypatc
 
 def test_results_of_em_that_are_the_same_are_tried_once(people, monkeypatch):
     table = eq.NoiseAddition(percent=20).release(people, 0).table
-    unknown = eq.ReleasedFile(table).release(people)._unknown
+    unknown = eq.ReleasedFile(table).release(people).reading.unknown
     assert len(unknown.near) == 1
     monkeypatch.setattr(unknown_mechanism, "SAME", 0.0)
-    assert set(eq.ReleasedFile(table).release(people)._unknown.near) == {"near, 0.6", "near, 0.999"}
+    assert set(eq.ReleasedFile(table).release(people).reading.unknown.near) == {"near, 0.6", "near, 0.999"}
 
 
 def test_other_people_are_looked_up_by_the_same_method(people):
@@ -236,7 +241,9 @@ def test_a_category_of_other_people_agrees_with_no_record():
     stranger = eq.Microdata(
         pd.DataFrame({"job": ["zz"], "age": [30], "pay": [10]}), confidential="pay", keys=["job", "age"]
     )
-    found = release._by(release._unknown.near[0], stranger.classes(["job", "age"]), marginal(people))
+    found = release.reading._by(
+        release.reading.unknown.near[0], stranger.classes(["job", "age"]), marginal(people)
+    )
     of_that_age = frame["pay"][frame["age"] == 30]
     expected = [(of_that_age == value).mean() for value in people.values]
     assert found.probabilities[0] == pytest.approx(expected, abs=0.02)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from equivoc.channels import channel as inversion
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.channel import inversion
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from tests.techniques.calibration import p_value

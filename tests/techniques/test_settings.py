@@ -13,21 +13,24 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import equivoc as eq
+from equivoc.notation.declared import params
+from equivoc.notation.ranges import Range
 from equivoc.techniques.notation import TECHNIQUES
-from equivoc.techniques.setting import Setting
-from equivoc.techniques.technique import Technique
+from equivoc.techniques.technique import Technique, tried_parameters, useful_range
 
 BESIDE: dict[tuple[str, str], dict[str, Any]] = {
     ("swapping", "window"): {"rate": 1.0},
     ("generalisation", "suppress"): {"k": 5, "hierarchies": {"age": (5, 10, 20)}},
 }
 """What else a parameter needs."""
-EVERY = [(kind, setting) for kind in TECHNIQUES.values() for setting in kind.settings]
-NAMED = [f"{kind.name}:{setting.parameter}" for kind, setting in EVERY]
+EVERY = [
+    (kind, name, tries) for kind in TECHNIQUES.values() for name, tries in tried_parameters(kind).items()
+]
+NAMED = [f"{kind.name}:{name}" for kind, name, _ in EVERY]
 
 
-def made(kind: type[Technique], setting: Setting, value: float) -> Technique:
-    return kind(**{setting.parameter: value}, **BESIDE.get((kind.name, setting.parameter), {}))
+def made(kind: type[Technique], name: str, value: float) -> Technique:
+    return kind(**{name: value}, **BESIDE.get((kind.name, name), {}))
 
 
 @pytest.fixture(scope="module")
@@ -43,24 +46,24 @@ def workers() -> eq.Microdata:
 @pytest.mark.parametrize("kind", TECHNIQUES.values(), ids=list(TECHNIQUES))
 def test_every_numeric_parameter_has_a_setting(kind: type[Technique]) -> None:
     numeric = {f.name for f in fields(kind) if {"int", "float"} & set(str(f.type).replace("|", " ").split())}
-    assert {setting.parameter for setting in kind.settings} == numeric
+    assert set(tried_parameters(kind)) == numeric
 
 
-@pytest.mark.parametrize(("kind", "setting"), EVERY, ids=NAMED)
+@pytest.mark.parametrize(("kind", "name", "tries"), EVERY, ids=NAMED)
 def test_the_range_makes_valid_techniques(
-    kind: type[Technique], setting: Setting, workers: eq.Microdata
+    kind: type[Technique], name: str, tries: Range, workers: eq.Microdata
 ) -> None:
     for people in (workers, tiny()):
-        low, high = setting.range(people)
-        values = setting.values(low, high)
+        low, high = useful_range(name, tries, people)
+        values = tries.values(low, high)
         assert values[0] == low
         assert values[-1] == high
         assert list(values) == sorted(set(values))
         assert len(values) <= 200
         for value in values:
-            technique = made(kind, setting, value)
-            assert f"{setting.parameter}={value}" in technique.notation or value == 0
-    assert setting.meaning
+            technique = made(kind, name, value)
+            assert f"{name}={value}" in technique.notation or value == 0
+    assert next(each for each in params(kind) if each.name == name).meaning
 
 
 def tiny() -> eq.Microdata:
@@ -68,12 +71,14 @@ def tiny() -> eq.Microdata:
     return eq.Microdata(frame, confidential="pay", keys=["age"])
 
 
-@pytest.mark.parametrize(("kind", "setting"), EVERY, ids=NAMED)
-def test_the_safer_direction_is_safer(kind: type[Technique], setting: Setting, workers: eq.Microdata) -> None:
-    values = setting.values(*setting.range(workers))
-    mild_first = values if setting.stronger == "more" else values[::-1]
-    at = np.linspace(0, len(values) - 1, 5).round().astype(int) if setting.monotone else [0, len(values) - 1]
-    hits, h0 = zip(*(risk(workers, made(kind, setting, mild_first[i])) for i in at), strict=True)
+@pytest.mark.parametrize(("kind", "name", "tries"), EVERY, ids=NAMED)
+def test_the_safer_direction_is_safer(
+    kind: type[Technique], name: str, tries: Range, workers: eq.Microdata
+) -> None:
+    values = tries.values(*useful_range(name, tries, workers))
+    mild_first = values if tries.stronger == "more" else values[::-1]
+    at = np.linspace(0, len(values) - 1, 5).round().astype(int) if tries.monotone else [0, len(values) - 1]
+    hits, h0 = zip(*(risk(workers, made(kind, name, mild_first[i])) for i in at), strict=True)
     # Two releases differ by chance by some 0.003 in the share of right guesses and 0.02 bits.
     assert (np.diff(hits) < 0.004).all(), hits
     assert (np.diff(h0) > -0.025).all(), h0
@@ -92,18 +97,8 @@ def risk(people: eq.Microdata, technique: Technique) -> tuple[float, float]:
     )
 
 
-def setting(**given: Any) -> Setting:
-    return Setting(
-        **{
-            "parameter": "x",
-            "low": 0,
-            "high": 1,
-            "stronger": "more",
-            "monotone": True,
-            "meaning": "m",
-            **given,
-        }
-    )
+def tries_of(**given: Any) -> Range:
+    return Range(**{"low": 0, "high": 1, **given})
 
 
 @pytest.mark.parametrize(
@@ -120,40 +115,40 @@ def setting(**given: Any) -> Setting:
 def test_values_of_a_range(
     given: dict[str, Any], low: float, high: float, step: float | None, values: tuple[float, ...]
 ) -> None:
-    assert setting(**given).values(low, high, step) == values
+    assert tries_of(**given).values(low, high, step) == values
 
 
 def test_a_range_of_fractions_has_about_a_hundred_round_values() -> None:
-    values = setting().values(0.01, 0.9)
+    values = tries_of().values(0.01, 0.9)
     assert len(values) == 90
     assert values[:3] == (0.01, 0.02, 0.03)
-    assert len(setting(unit="value").values(0, 4500)) == 91
+    assert len(tries_of(unit="value").values(0, 4500)) == 91
 
 
 def test_budgets_are_tried_by_ratio() -> None:
-    values = np.array(setting(ratio=True).values(0.01, 10))
+    values = np.array(tries_of(ratio=True).values(0.01, 10))
     assert (np.diff(values) > 0).all()
     assert (values[1:] / values[:-1] < 1.15).all()
 
 
 def test_values_of_the_attribute() -> None:
-    assert setting(unit="value").range(tiny()) == (10.5, 50)
-    assert setting(low=0.1, unit="width").range(tiny()) == (4.0, 39.5)
-    assert setting(low=2, high=100, unit="records").range(tiny()) == (2, 5)
-    assert setting(low=2, high=100, step=2, unit="records").range(tiny()) == (2, 4)
+    assert useful_range("x", tries_of(unit="value"), tiny()) == (10.5, 50)
+    assert useful_range("x", tries_of(low=0.1, unit="width"), tiny()) == (4.0, 39.5)
+    assert useful_range("x", tries_of(low=2, high=100, unit="records"), tiny()) == (2, 5)
+    assert useful_range("x", tries_of(low=2, high=100, step=2, unit="records"), tiny()) == (2, 4)
 
 
 def test_categories_and_one_value_have_no_range_of_values() -> None:
     words = eq.Microdata(pd.DataFrame({"d": ["a", "b"]}), confidential="d")
     with pytest.raises(eq.InputError, match="holds categories"):
-        setting(unit="value").range(words)
+        useful_range("x", tries_of(unit="value"), words)
     with pytest.raises(eq.InputError, match="are equal"):
-        setting(unit="width").range(eq.Microdata(pd.DataFrame({"d": [3, 3]}), confidential="d"))
+        useful_range("x", tries_of(unit="width"), eq.Microdata(pd.DataFrame({"d": [3, 3]}), confidential="d"))
 
 
 def test_too_many_values_are_refused() -> None:
     with pytest.raises(eq.InputError, match="larger step"):
-        setting().values(0, 1, 1e-9)
+        tries_of().values(0, 1, 1e-9)
 
 
 @given(
@@ -172,7 +167,7 @@ def test_values_ascend_from_low_to_high(
 ) -> None:
     told, values = "", (low, low + apart)
     try:
-        values = setting(ratio=ratio, whole=whole).values(low, low + apart, step)
+        values = tries_of(ratio=ratio, whole=whole).values(low, low + apart, step)
     except eq.InputError as mistake:
         told = str(mistake)
     assert told == "" or "larger step" in told or "too wide" in told

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.linkage import level_sets
-from equivoc.techniques.suppression.suppression import Suppression
+from equivoc.linkage import coded_file as level_sets
+from equivoc.techniques.suppression import Suppression
 from equivoc.techniques.unprotected import Unprotected
 from tests.techniques.consistent_originals import beliefs_by_enumeration
 

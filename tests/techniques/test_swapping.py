@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.techniques.swapping.rank_moves import DRAWS, rank_moves
-from equivoc.techniques.swapping.swapping import Swapping
-from equivoc.techniques.swapping.swapping_kernels import exchange
+from equivoc.techniques.inside.swapping_kernels import exchange
+from equivoc.techniques.swapping import DRAWS, Swapping, rank_moves
 from equivoc.techniques.unprotected import Unprotected
 from tests.techniques.calibration import p_value
 

@@ -23,7 +23,7 @@ def page_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer
 
 @pytest.fixture
 def http(page_server: PageServer) -> Iterator[httpx.Client]:
-    """A client with the token; the file is closed before and after."""
+    """A client with the cookie; the file is closed before and after."""
     with page_server.client() as client:
         assert client.delete("/api/file").status_code == 200
         yield client

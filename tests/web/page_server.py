@@ -1,4 +1,4 @@
-"""The command ``equivoc serve`` in a process of its own, and a client that has its token."""
+"""The command ``equivoc serve`` in a process of its own, and a client that has its cookie."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class PageServer:
     """The server, running."""
 
     process: subprocess.Popen[str]
-    address: str
-    """With the token, as it was printed."""
+    url: str
+    cookie: str
+    """Name and value, as a browser sends it: the printed address was exchanged for it."""
     folder: Path
 
     @staticmethod
@@ -64,20 +65,23 @@ class PageServer:
         assert process.stdout is not None
         for line in process.stdout:
             if "http://" in line:
-                return PageServer(process, "http://" + line.split("http://")[1].strip(), folder)
+                address = "http://" + line.split("http://")[1].strip()
+                cookie = exchanged(address)
+                assert cookie is not None
+                return PageServer(process, address.split("/?token=")[0], cookie, folder)
         raise RuntimeError(process.communicate()[1])
 
     @property
-    def url(self) -> str:
-        return self.address.split("/?token=")[0]
-
-    @property
-    def token(self) -> str:
-        return self.address.split("/?token=")[1]
+    def address(self) -> str:
+        """A new address for a browser; it works once."""
+        with self.client() as client:
+            made = client.post("/api/entrance")
+            assert made.status_code == 200, made.text
+            return f"{self.url}{made.json()['path']}"
 
     def client(self, **headers: str) -> httpx.Client:
-        """A client with the token and the header of the page."""
-        own = {"Authorization": f"Bearer {self.token}", "X-Equivoc": "1", **headers}
+        """A client with the cookie and the header of the page."""
+        own = {"Cookie": self.cookie, "X-Equivoc": "1", **headers}
         return httpx.Client(base_url=self.url, headers=own, timeout=120, trust_env=False)
 
     def memory(self, *, children: bool = True) -> float:
@@ -95,6 +99,12 @@ class PageServer:
         self.process.terminate()
         _, said = self.process.communicate(timeout=60)
         return self.process.returncode, said
+
+
+def exchanged(address: str) -> str | None:
+    """The cookie for an address with a token; None if it does not work."""
+    answer = httpx.get(address, timeout=120, trust_env=False)
+    return answer.headers["set-cookie"].split(";")[0] if answer.status_code == 303 else None
 
 
 def opened(

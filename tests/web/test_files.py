@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,7 @@ import pandas as pd
 import pytest
 
 from equivoc.datasets.shipped import path
-from equivoc.web.views.guessing import guesses
-from equivoc.web.views.preview import SAMPLED, preview
+from equivoc.web.preview import SAMPLED, guesses, preview
 from tests.web.page_server import ROLES, PageServer, opened, people_csv
 
 
@@ -236,13 +234,14 @@ def test_hierarchies_make_techniques_and_attributes(page_server: PageServer, htt
 
 def test_two_tabs_share_one_state(page_server: PageServer, http: httpx.Client) -> None:
     opened(http)
-    with page_server.client() as other, other.stream("GET", "/api/events") as events:
-        lines = events.iter_lines()
-        first = next(line for line in lines if line.startswith("data:"))
+    with page_server.client() as other:
+        first = other.get("/api/state").json()
         http.patch("/api/state", json={"view": {"technique": "swapping:rate=0.5", "eps": 30}})
-        second = next(line for line in lines if line.startswith("data:"))
-        assert json.loads(second[5:])["revision"] > json.loads(first[5:])["revision"]
-        view = http.get("/api/state").json()["view"]
+        second = other.get("/api/state", params={"seen": first["mark"]}).json()
+        assert second["revision"] > first["revision"]
+        unchanged = other.get("/api/state", params={"seen": second["mark"]})
+        assert (unchanged.status_code, unchanged.content) == (204, b"")
+        view = second["view"]
         assert (view["technique"], view["eps"], view["tab"]) == ("swapping:rate=0.5", 30, "data")
     for wrong in ({"jobs": []}, {"view": {"colour": 1}}, {"view": {"tab": "nowhere"}}, {"settings": "x"}, []):
         assert http.patch("/api/state", json=wrong).status_code == 400
@@ -298,3 +297,36 @@ def test_an_upload_is_not_held_in_memory(page_server: PageServer, http: httpx.Cl
     assert told.status_code == 200, told.text
     assert told.json()["file"]["bytes"] > 99 * 2**20
     assert max(most, page_server.memory(children=False)) - before < 40
+
+
+def test_columns_that_are_no_numbers_are_asked_about_and_people_left_out_are_said(http: httpx.Client) -> None:
+    rows = "\n".join(
+        f"{20 + at % 9},{'NA' if at % 5 == 2 else 60000 + at},{at if at % 3 else ''}" for at in range(60)
+    )
+    assert upload(http, f"age,income,debt\n{rows}\n".encode(), name="mine.csv").status_code == 200
+    state = http.get("/api/state").json()
+    of = {column["name"]: column for column in state["columns"]}
+    assert "on line 4 of mine.csv, the confidential column 'income' holds 'NA'" in of["income"]["problem"]
+    assert "; 12 of 60 values are not numbers" in of["income"]["problem"]
+    assert (state["roles"]["confidential"], state["roles"]["kind"]["kind"]) == ("income", "number")
+    answer = http.put(
+        "/api/roles", json={"confidential": "income", "kind": {"kind": "number"}, "keys": ["age"]}
+    )
+    assert answer.status_code == 400
+    assert of["income"]["problem"] in answer.json()["error"]
+    declared = {**ROLES["kind"], "kind": "categories", "round_to": None}
+    asked = {**ROLES, "confidential": "income", "keys": ["age"], "kind": declared}
+    people = http.put("/api/roles", json=asked).json()["people"]
+    assert "income holds 'NA' for 12 people" in people["remarks"][0]
+    asked = {**ROLES, "confidential": "debt", "keys": ["age"], "drop_missing": True}
+    people = http.put("/api/roles", json=asked).json()["people"]
+    said = "20 of 60 people were left out because debt is missing; every figure is about the 40 others."
+    assert people["remarks"] == [said]
+    facts = http.post("/api/live/assess", json={"technique": "unprotected"}).json()["facts"]
+    assert facts["notes"][0] == said
+
+
+def test_a_file_without_a_header_is_refused(http: httpx.Client) -> None:
+    answer = upload(http, b"37,M,77\n41,F,80\n37,M,61\n", name="mine.csv")
+    assert answer.status_code == 400
+    assert "mine.csv seems to have no header" in answer.json()["error"]

@@ -1,19 +1,24 @@
-"""Who is refused: no token, another Host or Origin, another page, paths that climb, bodies that are too large."""
+"""Who is refused: no cookie, a used token, another Host or page, paths that climb, bodies that are too large."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import socket
 import stat
+import subprocess
+import sys
+import termios
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.web.page_server import PageServer, opened, people_csv
+from tests.web.page_server import PageServer, exchanged, opened, people_csv
 
-API = ("/api/state", "/api/catalogue", "/api/live/classes", "/api/calls", "/api/events", "/page/main.js")
+API = ("/api/state", "/api/catalogue", "/api/live/classes", "/api/calls", "/page/main.js")
 
 
 def bare(server: PageServer, **headers: str) -> httpx.Client:
@@ -29,14 +34,21 @@ def raw(server: PageServer, request: str) -> str:
 
 
 @pytest.mark.parametrize("path", API)
-def test_without_the_token_nothing_is_told(page_server: PageServer, path: str) -> None:
+def test_without_the_cookie_nothing_is_told(page_server: PageServer, path: str) -> None:
     with bare(page_server) as client:
         answer = client.get(path)
         assert (answer.status_code, list(answer.json())) == (401, ["error"])
-    with bare(page_server, Authorization=f"Bearer {page_server.token[:-1]}") as client:
-        assert client.get(path).status_code == 401
-    with bare(page_server, Authorization=f"Basic {page_server.token}") as client:
-        assert client.get(path).status_code == 401
+    name, secret = page_server.cookie.split("=", 1)
+    token = page_server.address.split("=")[1]
+    for headers in (
+        {"Cookie": page_server.cookie[:-1]},
+        {"Cookie": f"other={secret}"},
+        {"Cookie": f"{name}={token}"},
+        {"Authorization": f"Bearer {secret}"},
+        {"Authorization": f"Bearer {token}"},
+    ):
+        with bare(page_server, **headers) as client:
+            assert client.get(path).status_code == 401
 
 
 def test_the_address_gives_a_cookie_that_scripts_cannot_read(page_server: PageServer) -> None:
@@ -46,8 +58,9 @@ def test_the_address_gives_a_cookie_that_scripts_cannot_read(page_server: PageSe
         assert "equivoc serve" in plain.text
         assert client.get("/?token=wrong").status_code == 401
         assert not client.cookies
-        answer = client.get(f"/?token={page_server.token}")
+        answer = client.get(address := page_server.address)
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        assert address.split("=")[1] not in answer.headers["set-cookie"]
         cookie = answer.headers["set-cookie"].lower()
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
@@ -56,6 +69,65 @@ def test_the_address_gives_a_cookie_that_scripts_cannot_read(page_server: PageSe
         assert page.status_code == 200
         assert client.get("/api/state").status_code == 200
         assert client.patch("/api/state", json={}).status_code == 403
+
+
+def test_a_token_works_once(page_server: PageServer) -> None:
+    """Who finds the address in a history gets a page that says what to do; who has the cookie is let in."""
+    address = page_server.address
+    assert exchanged(address) == page_server.cookie
+    for _ in range(2):
+        answer = httpx.get(address, trust_env=False)
+        assert answer.status_code == 401
+        assert "set-cookie" not in answer.headers
+        assert "works once" in answer.text
+        assert "Enter" in answer.text
+    with page_server.client() as client:
+        again = client.get(address)
+        assert (again.status_code, again.headers["location"]) == (303, "/")
+        assert "set-cookie" not in again.headers
+
+
+def test_only_the_page_gets_an_address_for_another_browser(page_server: PageServer) -> None:
+    with bare(page_server, **{"X-Equivoc": "1"}) as client:
+        assert client.post("/api/entrance").status_code == 401
+    with bare(page_server, Cookie=page_server.cookie) as client:
+        assert client.post("/api/entrance").status_code == 403
+        assert client.get("/api/entrance").status_code == 405
+    first, *others = [page_server.address for _ in range(17)]
+    assert exchanged(first) is None  # at most 16 wait
+    assert all(exchanged(each) for each in others)
+
+
+def test_enter_in_the_terminal_prints_a_new_address(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    words = [sys.executable, "-m", "equivoc", "serve", "--no-browser", "--folder", str(tmp_path / "page")]
+    with subprocess.Popen(
+        words, stdin=theirs, stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=_in_front
+    ) as process:
+        try:
+            assert process.stdout is not None
+
+            def printed() -> str:
+                assert process.stdout is not None
+                line = next(line for line in process.stdout if "http://" in line)
+                return "http://" + line.split("http://")[1].strip()
+
+            first = printed()
+            os.write(ours, b"\n")
+            second = printed()
+            assert first != second
+            assert exchanged(first) == exchanged(second) is not None
+            assert exchanged(second) is None
+        finally:
+            process.terminate()
+            assert process.wait(60) == 0
+            os.close(ours)
+            os.close(theirs)
+
+
+def _in_front() -> None:
+    """In the new process: standard input is the terminal of its session."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def test_the_page_may_load_nothing_from_elsewhere(page_server: PageServer) -> None:
@@ -74,7 +146,10 @@ def test_the_page_may_load_nothing_from_elsewhere(page_server: PageServer) -> No
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", ""])
 def test_another_host_is_refused(page_server: PageServer, host: str) -> None:
-    line = raw(page_server, f"GET /?token={page_server.token} HTTP/1.1\nHost: {host}\nConnection: close\n\n")
+    line = raw(
+        page_server,
+        f"GET /?{page_server.address.split('?')[1]} HTTP/1.1\nHost: {host}\nConnection: close\n\n",
+    )
     assert " 400 " in line
 
 
@@ -82,7 +157,8 @@ def test_our_own_names_are_served(page_server: PageServer) -> None:
     port = urlsplit(page_server.url).port
     for host in (f"localhost:{port}", f"127.0.0.1:{port}"):
         line = raw(
-            page_server, f"GET /?token={page_server.token} HTTP/1.1\nHost: {host}\nConnection: close\n\n"
+            page_server,
+            f"GET /?{page_server.address.split('?')[1]} HTTP/1.1\nHost: {host}\nConnection: close\n\n",
         )
         assert " 303 " in line
 
@@ -111,7 +187,7 @@ def test_our_own_page_is_served(page_server: PageServer) -> None:
 
 
 def test_a_form_of_another_page_cannot_send_our_header(page_server: PageServer) -> None:
-    with bare(page_server, Authorization=f"Bearer {page_server.token}") as client:
+    with bare(page_server, Cookie=page_server.cookie) as client:
         for method, path in (
             ("POST", "/api/upload?name=a.csv"),
             ("DELETE", "/api/file"),
@@ -132,7 +208,7 @@ def test_a_form_of_another_page_cannot_send_our_header(page_server: PageServer) 
     ],
 )
 def test_paths_that_climb_lead_nowhere(page_server: PageServer, path: str) -> None:
-    head = f"GET {path} HTTP/1.1\nHost: 127.0.0.1\nAuthorization: Bearer {page_server.token}\nConnection: close\n\n"
+    head = f"GET {path} HTTP/1.1\nHost: {page_server.url[7:]}\nCookie: {page_server.cookie}\nConnection: close\n\n"
     assert " 404 " in raw(page_server, head)
 
 
@@ -174,8 +250,8 @@ def test_half_an_upload_is_removed(page_server: PageServer, http: httpx.Client) 
     found = urlsplit(page_server.url)
     with socket.create_connection((str(found.hostname), int(found.port or 0)), timeout=30) as line:
         head = (
-            "POST /api/upload?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Equivoc: 1\r\n"
-            f"Authorization: Bearer {page_server.token}\r\nContent-Length: 1000\r\n\r\n"
+            f"POST /api/upload?name=a.csv HTTP/1.1\r\nHost: {page_server.url[7:]}\r\nX-Equivoc: 1\r\n"
+            f"Cookie: {page_server.cookie}\r\nContent-Length: 1000\r\n\r\n"
         )
         line.sendall(head.encode() + b"a,b\n1,2\n")
     opened(http)  # the next upload works
@@ -222,12 +298,12 @@ def test_nothing_of_the_page_is_told_about_an_unknown_path(page_server: PageServ
         ("POST", "/api/calls"),
     ],
 )
-def test_without_the_token_or_from_elsewhere_nothing_is_done(
+def test_without_the_cookie_or_from_elsewhere_nothing_is_done(
     page_server: PageServer, method: str, path: str
 ) -> None:
     with bare(page_server, **{"X-Equivoc": "1"}) as client:
         assert client.request(method, path, json={}).status_code == 401
-        token = f"{path}{'&' if '?' in path else '?'}token={page_server.token}"
+        token = f"{path}{'&' if '?' in path else '?'}{page_server.address.split('?')[1]}"
         assert client.request(method, token, json={}).status_code == 401  # only the first address takes it
     with page_server.client(Origin="http://evil.example") as client:
         assert client.request(method, path, json={}).status_code == 403

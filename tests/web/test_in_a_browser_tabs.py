@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 import equivoc as eq
-from equivoc.serving.listening import bind
+from equivoc.serving.serving import bind
 from tests.browser import Visit, in_a_browser
 from tests.web import page_walk as walk
-from tests.web.page_server import ROLES, PageServer, job_of, opened, people_csv, wait_for
+from tests.web.page_server import ROLES, PageServer, finished, job_of, opened, people_csv, wait_for
 
 pytestmark = [in_a_browser, pytest.mark.xdist_group("page_tabs")]
 
@@ -46,6 +46,59 @@ def test_two_tabs_show_the_same(
     walk.run(two, "table")
     walk.show(one, "tables")
     one.wait_for_selector("table.cells")
+    visit.close()
+    assert visit.said == []
+
+
+def test_the_secret_is_in_no_address(browser: Any, page_server: PageServer, http: httpx.Client) -> None:
+    """Not the window's, not one that the page asks for, not a Referer; and no script can read it."""
+    opened(http)
+    secret, address = page_server.cookie.split("=", 1)[1], page_server.address
+    referers: list[str] = []
+    visit = Visit(browser, "about:blank")
+    visit.context.on("request", lambda request: referers.append(request.headers.get("referer", "")))
+    page = visit.page
+    page.goto(address)
+    walk.show(page, "take-away")
+    assert page.evaluate("location.href") == f"{page_server.url}/#take-away"
+    assert page.evaluate("document.cookie") == ""
+    assert [each["httpOnly"] for each in visit.context.cookies()] == [True]
+    assert [each["sameSite"] for each in visit.context.cookies()] == ["Strict"]
+    assert not any(secret in told for told in (*visit.asked, *referers, page.content()))
+    assert [told for told in visit.asked if "token=" in told] == [address]
+    walk.press(page, "another-browser")
+    offered = page.locator("[data-code=entrance]").inner_text()
+    assert offered not in (address, "")
+    other = Visit(browser, offered)
+    walk.shown(other.page, "take-away")
+    page.go_back()
+    page.goto(address)  # from the history of a browser that has the cookie
+    assert page.evaluate("location.pathname + location.search") == "/"
+    strange = Visit(browser, address)
+    assert "works once" in strange.page.inner_text("body")
+    assert visit.said == other.said == []
+    for each in (visit, other, strange):
+        each.close()
+
+
+def test_eight_tabs_load_and_follow_a_job(browser: Any, page_server: PageServer, http: httpx.Client) -> None:
+    """A browser holds six connections to a server, for all its tabs together."""
+    opened(http)
+    settings = [f"noise-addition:percent={percent}" for percent in (5, 10, 20, 40)]
+    visit = Visit(browser, page_server.address)
+    tabs = [visit.page, *(visit.context.new_page() for _ in range(7))]
+    for tab in tabs:
+        tab.goto(f"{page_server.url}/#compare")
+        tab.wait_for_selector(".view-compare")
+    request = {"kind": "compare", "techniques": settings, "intruder": "informed", "eps": 20, "require": []}
+    started = http.post("/api/jobs", json=request)
+    assert started.status_code == 202, started.text
+    for tab in tabs:
+        tab.wait_for_selector('[data-kind="compare"]')
+    assert finished(http, started.json()["id"])["status"] == "done"
+    for tab in tabs:
+        tab.wait_for_selector('[data-kind="compare"][data-job="done"]')
+        tab.wait_for_selector(".view-compare tbody tr")
     visit.close()
     assert visit.said == []
 

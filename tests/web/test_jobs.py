@@ -73,6 +73,10 @@ def test_every_kind_of_job_gives_the_figures_of_its_call(http: httpx.Client, tmp
     audited = result_of(http, kind="audit", statements=sql, eps=20)
     found = eq.audit(own, sql, eps=[0, 20])
     assert audited["disclosed"] == found.facts(unit="K")["disclosed"]
+    job = next(job for job in http.get("/api/state").json()["jobs"] if job["kind"] == "audit")
+    tables = {each["name"]: http.get(each["href"]).text.splitlines()[0] for each in job["files"]}
+    assert tables["records.csv"] == "h0,area,method,eps_max,error"  # no key and no value of a person
+    assert tables["compromised.csv"] == "record,h0,method,proved"
 
     tabled = result_of(http, kind="table", by=["age", "sex"], value="pay", rule="p:10", method="suppress")
     table = eq.tabulate(own, ["age", "sex"], "pay")
@@ -212,3 +216,31 @@ def test_frames_of_the_files(http: httpx.Client) -> None:
     assert "'=1+1" in text
     page = http.get(next(each["href"] for each in job["files"] if each["name"].endswith(".html")))
     assert page.headers["content-disposition"].startswith("attachment")
+
+
+def test_a_setting_that_cannot_run_or_be_read_is_a_row(http: httpx.Client) -> None:
+    opened(http)
+    settings = ["microaggregation:size=1000", "rounding:base=30", "top-bottom-coding", "swaping:rate=0.5"]
+    found = result_of(http, kind="compare", techniques=settings, intruder="informed", eps=20)
+    rows = {each["notation"]: each for each in found["techniques"]}
+    assert set(rows) == set(settings)
+    assert found["choice"] == "rounding:base=30"
+    assert "only 60 records" in rows["microaggregation:size=1000"]["failed"]
+    assert "neither low nor high" in rows["top-bottom-coding"]["failed"]
+    assert "swapping" in rows["swaping:rate=0.5"]["failed"]
+    assert rows["rounding:base=30"]["failed"] is None
+    assert len({each["number"] for each in rows.values()}) == 4
+    assert len({frozenset(each) for each in rows.values()}) == 1  # all rows have the same entries
+    jobs = http.get("/api/state").json()["jobs"]
+    job = next(job for job in jobs if job["request"].get("techniques") == settings)
+    href = next(each["href"] for each in job["files"] if each["name"].endswith(".html"))
+    assert "It cannot be read:" in http.get(href).text
+
+
+def test_a_comparison_in_which_nothing_can_run_fails_with_the_first_sentence(http: httpx.Client) -> None:
+    opened(http)
+    for settings in (["top-bottom-coding"], ["microaggregation:size=1000"]):
+        name = http.post("/api/jobs", json={"kind": "compare", "techniques": settings}).json()["id"]
+        job = finished(http, name)
+        assert job["status"] == "failed"
+        assert "neither low nor high" in job["text"] or "only 60 records" in job["text"]

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import equivoc as eq
-from equivoc.report.facts.assessment_facts import assessment_facts
-from equivoc.web.live.warm_process import AnswerError, WarmProcess
+from equivoc.render.assessment import assessment_facts
+from equivoc.web.warm_process import AnswerError, WarmProcess
 from tests.web.page_server import ROLES, finished, opened, people_csv, wait_for
 
 

@@ -1,1 +1,1 @@
-"""One release assessed: every figure computed once."""
+"""One release, measured: figures of each class and person, several attributes, a control group, the privacy budget."""

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from equivoc.arguments import check_choice, checked_whole_number
 from equivoc.assessment.assessment import Assessment
 from equivoc.assessment.of_table import assess_table
-from equivoc.assessment.requirements.judging import check_at_used_tolerances, tolerances_with
-from equivoc.assessment.requirements.requirement import Requirement, requirements
-from equivoc.data.control_group import control_people
+from equivoc.checks import check_choice, checked_whole_number
 from equivoc.data.microdata import Microdata, check_people
+from equivoc.data.read import control_people
 from equivoc.errors import InputError
 from equivoc.intruder.prior import Prior, prior_probabilities
-from equivoc.intruder.release import Release
-from equivoc.intruder.strengths.strongest import INTRUDERS
-from equivoc.measure.input.arguments import check_relative_gap, tolerances
+from equivoc.intruder.strengths import INTRUDERS
+from equivoc.measure.distribution import check_relative_gap, tolerances
+from equivoc.releases.release import Release
+from equivoc.renamed import renamed
+from equivoc.requirements.outcome import check_at_used_tolerances, tolerances_with
+from equivoc.requirements.requirement import Requirement, requirements
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.release import TableRelease
 from equivoc.techniques.technique import Technique
 
 
+@renamed(tolerance="precision")
 def assess(
     people: Microdata | CellTable,
     technique: Technique | Release | TableRelease,
@@ -32,7 +34,7 @@ def assess(
     prior: Prior = "marginal",
     intruder: str = "strongest",
     control: Any = None,
-    tolerance: float | None = None,
+    precision: float | None = None,
     replicates: int = 1,
     require: Iterable[str | Requirement] | None = None,
 ) -> Any:
@@ -47,7 +49,7 @@ def assess(
     keys of everybody), "learned" (informed, and learns from the release how values depend on keys) or "strongest": of
     those that apply, the one whose beliefs come closest to the truth. ``control`` are people who are not in the data,
     with the same columns (a Microdata, or a table that is read like the people's): the summary then also gives the
-    figures for them, which show what can be learnt about anyone. ``tolerance`` certifies areas to that relative gap
+    figures for them, which show what can be learnt about anyone. ``precision`` certifies areas to that relative gap
     (0.01: within 1 %); without it, areas of classes with more than 256 values are estimated, and the summary says how
     many, with a bound of the error of those that were checked. ``replicates`` releases of a random technique, with the
     seeds ``seed``, ``seed + 1``, …, show how much the figures depend on the draw (``summary["spread"]``); all other
@@ -88,13 +90,13 @@ def assess(
             prior=prior,
             intruder=intruder,
             control=control,
-            tolerance=tolerance,
+            precision=precision,
             replicates=replicates,
             require=required,
         )
     names = people.known_keys(known)
-    if tolerance is not None:
-        tolerance = check_relative_gap(tolerance, exact_allowed=False)
+    if precision is not None:
+        precision = check_relative_gap(precision, exact_allowed=False, name="precision")
     asked = tolerances("eps", people.attribute.geometry.default_tolerances() if eps is None else eps)
     expected = prior_probabilities(prior, people)
     check_choice("intruder", intruder, INTRUDERS)
@@ -125,7 +127,7 @@ def assess(
         expected,
         drawn_with,
         others,
-        tolerance,
+        precision,
         intruder,
         replicates,
         drawn_by,

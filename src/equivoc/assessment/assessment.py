@@ -11,33 +11,46 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.assessment.by_knowledge import MOST_KEYS, SubsetFigures, published, subset_figures
-from equivoc.assessment.class_figures import CHECKED_ROWS, ClassFigures, class_figures
-from equivoc.assessment.contributions import contributions, mean_entropies
+from equivoc.assessment.class_figures import (
+    CHECKED_ROWS,
+    ClassFigures,
+    class_figures,
+    entry_numbers,
+    true_hits,
+)
 from equivoc.assessment.control_group import control_figures
-from equivoc.assessment.intruder_table import intruder_rows
-from equivoc.assessment.mean_curve import MeanCurve, SurpriseCurve, mean_entropies_at, surprise_curve
 from equivoc.assessment.replicates import drawn_figures, spread_over_seeds
-from equivoc.assessment.report_methods import Reported
-from equivoc.assessment.requirements.judging import judged
-from equivoc.assessment.requirements.outcome import Outcome
-from equivoc.assessment.requirements.requirement import Requirement
-from equivoc.assessment.spread import spread
-from equivoc.assessment.surprise import TruthFigures, truth_beside_belief
-from equivoc.assessment.truth import entry_numbers, true_hits
+from equivoc.assessment.subsets import (
+    MOST_KEYS,
+    MeanCurve,
+    SubsetFigures,
+    SurpriseCurve,
+    contributions,
+    mean_entropies,
+    mean_entropies_at,
+    published,
+    subset_figures,
+    surprise_curve,
+)
+from equivoc.assessment.surprise import TruthFigures, intruder_rows, truth_beside_belief
 from equivoc.attributes.attribute import Attribute
-from equivoc.data.counting.class_of_records import class_of_records
+from equivoc.data.classes import class_of_records
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.intruder.prior import LEAST
-from equivoc.intruder.release import Release
-from equivoc.intruder.strengths.strongest import Choice
-from equivoc.models.measure import Measure
+from equivoc.intruder.prior import without_zeros
+from equivoc.intruder.strengths import TIE, Choice
 from equivoc.models.measures import measure_rows
-from equivoc.models.of_release.released_anonymity import ReleasedAnonymity, released_anonymity
-from equivoc.number_format import exact
+from equivoc.models.of_file.measure import Measure
+from equivoc.models.of_release.released_table import ReleasedAnonymity, released_anonymity
+from equivoc.releases.release import Release
+from equivoc.renamed import renamed_field
+from equivoc.requirements.nothing_released import NothingReleased
+from equivoc.requirements.outcome import Outcome, judged, spread
+from equivoc.requirements.requirement import Requirement
+from equivoc.results.result import Reported
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import PublishedFile
+from equivoc.text import exact, figure
 
 if TYPE_CHECKING:
     import altair
@@ -52,6 +65,7 @@ GATE_BELOW = 0.95
 """With less trust than this in a file made in an unknown way, trust is estimated for each person."""
 
 
+@renamed_field("tolerance", "precision")
 @dataclass(frozen=True, eq=False)
 class Assessment(Reported):
     """The disclosure risk of a release from an intruder who knows the keys ``known``.
@@ -73,7 +87,7 @@ class Assessment(Reported):
     control: Microdata | None = field(default=None, repr=False)
     """The control group: people who are not in the data."""
 
-    tolerance: float | None = None
+    precision: float | None = None
     """The relative gap of certified areas; None: areas of classes with many values are estimated."""
     asked: str = "strongest"
     """The requested intruder."""
@@ -101,6 +115,36 @@ class Assessment(Reported):
         return self.choice.used.intruder
 
     @property
+    def notes(self) -> list[str]:
+        """What to know about how the people were read, the figures and the intruder, one sentence each."""
+        notes = [*(remark.sentence for remark in self.people.remarks), *self.release.notes(self.known)]
+        if self.asked == "strongest":
+            return notes + self._below_the_floor
+        if self.asked == self.intruder:
+            return notes
+        why = self.choice.left_out[self.asked]
+        return [
+            *notes,
+            f"The {self.asked} intruder was asked for and is not used: {why}. The figures are for the "
+            f"{self.intruder} intruder.",
+        ]
+
+    @cached_property
+    def _below_the_floor(self) -> list[str]:
+        """Where the technique's own intruder is weaker than somebody who does not know the technique: who and how."""
+        if not self.release.fixed:
+            return []
+        plainly = self.release.floor(self.posteriors.classes, self.prior_probabilities)
+        own = self.choice.used.truth.surprise
+        if plainly is None or plainly.truth.surprise >= own - TIE:
+            return []
+        return [
+            "The figures are for the intruder that the technique names, and no other was tried. Someone who does not "
+            f"know how the release was made ({plainly.intruder}) comes closer to the truth: "
+            f"{figure(plainly.truth.surprise)} bits of surprise, not {figure(own)}. The risk is at least that high."
+        ]
+
+    @property
     def posteriors(self) -> Posteriors:
         """The intruder's posterior of each class."""
         return self.choice.used.posteriors
@@ -126,36 +170,43 @@ class Assessment(Reported):
     @cached_property
     def figures(self) -> ClassFigures:
         """The measure of every class, and how often the best guess is right."""
-        return class_figures(self.posteriors, self.eps, tolerance=self.tolerance)
+        return class_figures(self.posteriors, self.eps, tolerance=self.precision)
 
     @cached_property
     def prior(self) -> Curves | TreeCurves:
         """The measure of the prior."""
         return self.people.attribute.geometry.curves(
-            self.prior_probabilities[None, :], tolerance=self.tolerance
+            self.prior_probabilities[None, :], tolerance=self.precision
         )
+
+    @cached_property
+    def nothing_released(self) -> NothingReleased:
+        """What the intruder knows without any release, figure by figure."""
+        return NothingReleased(self.people, self.prior_probabilities, self.prior)
 
     @cached_property
     def unprotected(self) -> ClassFigures:
         """The measure of every class if the file were published unprotected."""
         if isinstance(self.release, PublishedFile):
             return self.figures
-        return class_figures(published(self.posteriors), self.eps, tolerance=self.tolerance, truth=False)
+        return class_figures(published(self.posteriors), self.eps, tolerance=self.precision, truth=False)
 
     @cached_property
     def subsets(self) -> list[SubsetFigures]:
         """The figures for every subset of the known keys, or for some of them if there are many."""
         own = self.figures
         if self.subset_intruder != self.intruder:
-            own = class_figures(self._believed(self.known), (), tolerance=self.tolerance, truth=False)
+            own = class_figures(self._believed(self.known), (), tolerance=self.precision, truth=False)
         return subset_figures(
-            self._believed, self.known, all_known=(own, self.unprotected), tolerance=self.tolerance
+            self._believed, self.known, all_known=(own, self.unprotected), tolerance=self.precision
         )
 
     @property
     def subset_intruder(self) -> str:
-        """The intruder used for subsets of the known keys: informed, if the one used would take too long."""
-        return "informed" if self.intruder in ("register", "learned") else self.intruder
+        """The intruder used for subsets of the known keys: a quicker one, if the one used would take too long."""
+        return {"register": "informed", "learned": "informed", "file": "plain"}.get(
+            self.intruder, self.intruder
+        )
 
     def _believed(self, known: Sequence[str]) -> Posteriors:
         """The posteriors of someone who knows some of the keys."""
@@ -195,7 +246,13 @@ class Assessment(Reported):
     @cached_property
     def _true_hits(self) -> dict[float, Floats]:
         """Per class: the share of its people whose true value is within ε/2 of the best guess."""
-        return true_hits(self.posteriors.classes, self.figures.right)
+        return true_hits(self.posteriors.classes, self.right_guesses)
+
+    @property
+    def right_guesses(self) -> dict[float, Floats]:
+        """By tolerance, for each entry of the classes' counts: the chance that the best guess is right, of the
+        intruder who is right about most people."""
+        return {e: self.truth.hitting(e).right[e] for e in self.eps}
 
     @cached_property
     def truth(self) -> TruthFigures:
@@ -206,6 +263,7 @@ class Assessment(Reported):
             self.eps,
             self.mixed_prior,
             gate_below=GATE_BELOW if self.release.may_mislead else 0.0,
+            choice=self.choice,
         )
 
     def prior_surprises(self, eps: float) -> Floats:
@@ -224,7 +282,7 @@ class Assessment(Reported):
     @property
     def mixed_prior(self) -> Floats:
         """The prior that is mixed in before the comparison with the true values; no value has probability 0."""
-        return np.maximum(self.prior_probabilities, LEAST)
+        return without_zeros(self.prior_probabilities)
 
     @cached_property
     def means(self) -> dict[str, Any]:
@@ -330,7 +388,7 @@ class Assessment(Reported):
 
     def plot_contributions(self) -> altair.Chart:
         """The contributions as bars."""
-        from equivoc.charts.contributions import contribution_chart
+        from equivoc.charts.curves import contribution_chart
 
         return contribution_chart(self.contributions)
 
@@ -348,9 +406,13 @@ class Assessment(Reported):
     @cached_property
     def classes(self) -> Any:
         """One row per class: its key values, size, h0, area, mean_entropy, eps_max and hit rates."""
+        return self.named_classes(1)
+
+    def named_classes(self, fewest: int) -> Any:
+        """`classes`, without the key values of classes of fewer people: they are null."""
         found = self.posteriors.classes
         keys = {
-            name: self.people.decode(name, codes)
+            name: self.people.decode(name, np.where(found.sizes < fewest, -1, codes))
             for name, codes in zip(found.known, found.key_codes.T, strict=True)
         }
         return self.people.like({**keys, **_beside(keys, self.class_columns())})
@@ -379,7 +441,7 @@ class Assessment(Reported):
         """The figures of records, given the class and the value of each."""
         columns = {"class": of, **{name: column[of] for name, column in self.class_columns().items()}}
         entries = entry_numbers(self.posteriors.classes, of, values)
-        for e, shares in self.figures.right.items():
+        for e, shares in self.right_guesses.items():
             columns[f"true_hit_{exact(e)}"] = shares[entries]
         surprises = {0.0: self.truth.overall.surprises, **self.truth.bits}
         for e, bits in surprises.items():
@@ -391,7 +453,7 @@ class Assessment(Reported):
 
         ``beside`` are columns of the DataFrame to write beside the figures, such as the person's identifier.
         """
-        from equivoc.assessment.record_output import write_records_of
+        from equivoc.assessment.replicates import write_records_of
 
         write_records_of(self, os.fspath(folder), beside=beside)
 

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from equivoc.assessment.assess import assess
 from equivoc.assessment.assessment import Assessment
-from equivoc.attributes.geometry import round_tolerance
+from equivoc.attributes.attribute import round_tolerance
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.release import Release
 from equivoc.measure.curves import curves
-from equivoc.measure.input.arguments import one_tolerance
-from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon
-from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
+from equivoc.measure.distribution import one_tolerance
+from equivoc.releases.release import Release
+from equivoc.renamed import renamed
+from equivoc.techniques.geometric_noise import GeometricNoise, checked_epsilon
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.unprotected import Unprotected
 
@@ -61,29 +61,30 @@ class Budget:
 
     def plot(self) -> altair.HConcatChart:
         """Bits and hit rate against ε, with the baselines and the worst case."""
-        from equivoc.charts.budget import budget_chart
+        from equivoc.charts.curves import budget_chart
 
         return budget_chart(self.facts())
 
 
+@renamed(epsilons="budgets")
 def budget(
     people: Microdata,
     *,
     known: Sequence[str] | None = None,
-    epsilons: ArrayLike | None = None,
+    budgets: ArrayLike | None = None,
     eps: float | None = None,
     seed: int = 0,
 ) -> Budget:
     """What an intruder who knows the keys ``known`` (None: all) learns if each value is published with budget ε.
 
-    ``epsilons`` are the budgets of `GeometricNoise` (None: 17 from 0.1 to 8 · (|D| − 1), where almost no noise is
+    ``budgets`` are the ε of `GeometricNoise` (None: 17 from 0.1 to 8 · (|D| − 1), where almost no noise is
     left); do not confuse them with ``eps``, the tolerance of the hit rates (None: about a tenth of the domain's width).
     All values count as equally likely a priori, so that the worst case that a budget allows bounds every figure.
     The noise is simulated from ``seed``, the same for every ε: do not publish it.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMM"), "pay": [10, 20, 30, 40]})
-    >>> found = budget(Microdata(frame, confidential="pay", keys=["sex"]), known=["sex"], epsilons=[0.1, 100], eps=0)
+    >>> found = budget(Microdata(frame, confidential="pay", keys=["sex"]), known=["sex"], budgets=[0.1, 100], eps=0)
     >>> found.frame.h0.round(2).tolist(), found.prior["h0"], found.unprotected["h0"]
     ([2.0, 1.0], 2.0, 1.0)
     """
@@ -97,7 +98,7 @@ def budget(
         )
     if len(values) == 1:
         raise InputError(f"{people.confidential!r} has one value only: there is nothing to protect.")
-    spent = _checked(epsilons, len(values))
+    spent = _checked(budgets, len(values))
     width = float(values[-1] - values[0])
     tolerance = round_tolerance(width) if eps is None else one_tolerance("eps", eps)
     rows = []
@@ -160,17 +161,17 @@ def least_entropy(values: int, epsilon: float) -> float:
     return float(bits.min())
 
 
-def _checked(epsilons: ArrayLike | None, values: int) -> Floats:
-    if epsilons is None:
+def _checked(budgets: ArrayLike | None, values: int) -> Floats:
+    if budgets is None:
         return np.geomspace(0.1, 8.0 * (values - 1), STEPS)
     try:
-        given = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+        given = np.atleast_1d(np.asarray(budgets, dtype=np.float64))
     except (TypeError, ValueError):
-        raise InputError(f"epsilons is {epsilons!r}; give a list of numbers above 0.") from None
+        raise InputError(f"budgets is {budgets!r}; give a list of numbers above 0.") from None
     if given.ndim != 1 or not given.size:
-        raise InputError("epsilons must be a list of at least one number above 0, such as [0.1, 1, 10].")
+        raise InputError("budgets must be a list of at least one number above 0, such as [0.1, 1, 10].")
     for epsilon in given.tolist():
-        check_epsilon("budget", epsilon)
+        checked_epsilon("budget", epsilon)
     return np.unique(given)
 
 

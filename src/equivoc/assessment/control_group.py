@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.assessment.class_figures import class_figures, true_places
-from equivoc.assessment.truth import Shares, members
+from equivoc.assessment.class_figures import Shares, class_figures, members, true_places
 from equivoc.attributes.numbers import nearest_places
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.intruder.strengths.strongest import against_truth
+from equivoc.intruder.strengths import against_truth
 
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
@@ -66,11 +65,11 @@ def control_figures(result: Assessment, control: Microdata) -> dict[str, Any]:
     classes = control.classes(list(result.known))
     prior = result.prior_probabilities
     posteriors = result.release.of_others(classes, prior, result.intruder)
-    found = class_figures(posteriors, result.eps, tolerance=result.tolerance)
+    found = class_figures(posteriors, result.eps, tolerance=result.precision)
     # For both groups she uses the same knowledge, so nothing that she knows only about people in the data.
     own = result.release.of_others(result.posteriors.classes, prior, result.intruder)
     compared = compared_groups(
-        (own, class_figures(own, result.eps, tolerance=result.tolerance).right),
+        (own, class_figures(own, result.eps, tolerance=result.precision).right),
         (posteriors, found.right),
         prior,
         against_truth(own, prior).trust,

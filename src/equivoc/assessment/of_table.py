@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.assessment.report_methods import Reported
-from equivoc.assessment.requirements.figures import over_people
-from equivoc.assessment.requirements.judging import tolerances_with
-from equivoc.assessment.requirements.outcome import Outcome, outcome
-from equivoc.assessment.requirements.requirement import Requirement, requirements
-from equivoc.assessment.spread import spread
-from equivoc.attributes.geometry import round_tolerance
+from equivoc.attributes.attribute import round_tolerance
 from equivoc.errors import InputError
-from equivoc.measure.input.arguments import tolerances
-from equivoc.number_format import exact
+from equivoc.measure.distribution import tolerances
+from equivoc.requirements.outcome import Outcome, outcome, over_people, overruled, spread, tolerances_with
+from equivoc.requirements.requirement import Requirement, requirements
+from equivoc.results.result import Reported
+from equivoc.tables.cell_posteriors import ContributorIntervals, Figures
 from equivoc.tables.cell_table import CellTable
-from equivoc.tables.contributor_posterior import ContributorIntervals
-from equivoc.tables.frames import cell_frame
-from equivoc.tables.interval_posteriors import Figures
-from equivoc.tables.release import TableRelease
+from equivoc.tables.release import TableRelease, cell_frame
+from equivoc.text import exact
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-9
@@ -129,20 +124,24 @@ class TableAssessment(Reported):
     def notes(self) -> tuple[str, ...]:
         """What a reader of the figures needs to know, one sentence each."""
         own = () if self.release.cells.value is None else (self._contributors.note,)
-        return (*self.release.notes, *own)
+        return (*self.table.remarks, *self.release.notes, *own)
 
     @cached_property
     def requirements(self) -> tuple[Outcome, ...]:
         """The outcome of each requirement over the assessed cells, each of which counts once."""
         return tuple(
-            outcome(each, [self._value(each)], eps=self._tolerance(each), reason=_does_not_apply(each))
+            overruled(
+                outcome(each, [self._value(each)], eps=self._tolerance(each), reason=_does_not_apply(each)),
+                self.release.exposed,
+            )
             for each in self.require
         )
 
     @property
     def meets(self) -> bool:
-        """True if every requirement is met; also without requirements."""
-        return all(each.meets for each in self.requirements)
+        """True if every requirement is met and nobody can compute an unsafe cell of a suppressed table exactly; also
+        without requirements."""
+        return not self.release.exposed and all(each.meets for each in self.requirements)
 
     def _tolerance(self, requirement: Requirement) -> float | None:
         if requirement.figure != "hit":

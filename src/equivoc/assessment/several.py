@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import checked_whole_number
 from equivoc.assessment.assess import assess
 from equivoc.assessment.assessment import Assessment
-from equivoc.assessment.class_figures import class_figures
-from equivoc.assessment.report_methods import ReportedSeveral
-from equivoc.assessment.requirements.outcome import Outcome
+from equivoc.assessment.class_figures import class_figures, of_records
 from equivoc.assessment.surprise import truth_beside_belief
-from equivoc.assessment.truth import of_records
+from equivoc.checks import checked_whole_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.intruder.joint_release import joint_release
-from equivoc.intruder.prior import LEAST, prior_probabilities
-from equivoc.intruder.release import Release
+from equivoc.intruder.prior import prior_probabilities, without_zeros
+from equivoc.releases.joint_release import joint_release
+from equivoc.releases.release import Release
+from equivoc.requirements.outcome import Outcome
+from equivoc.results.result import ReportedSeveral
 from equivoc.techniques.technique import Technique
 
 Floats = NDArray[np.float64]
@@ -79,9 +78,10 @@ class SeveralAssessments(ReportedSeveral):
         if self.joint is not None:
             prior = prior_probabilities(self.joint_prior, self.joint.people)
             classes = self.joint.people.classes(list(self.known))
-            posteriors = self.joint.choice(classes, prior, self._asked).used.posteriors
+            choice = self.joint.choice(classes, prior, self._asked)
+            posteriors = choice.used.posteriors
             found = class_figures(posteriors, (0.0,))
-            truth = truth_beside_belief(posteriors, found, (0.0,), np.maximum(prior, LEAST))
+            truth = truth_beside_belief(posteriors, found, (0.0,), without_zeros(prior), choice=choice)
             means |= {
                 "h0": found.mean(found.h0),
                 "surprise": truth.surprise[0.0],
@@ -98,7 +98,7 @@ class SeveralAssessments(ReportedSeveral):
         """
         missed = np.ones(len(self.people))
         for name, result in self.attributes.items():
-            shares = result.figures.right[self.eps[name]]
+            shares = result.right_guesses[self.eps[name]]
             missed *= 1.0 - of_records(result.posteriors.classes, shares)
         return 1.0 - missed
 

@@ -1,1 +1,1 @@
-"""Confidential attributes: their kinds, domains, and distances between values."""
+"""Kinds of confidential attributes, their hierarchies and distances; how their values are written."""

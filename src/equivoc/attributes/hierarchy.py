@@ -155,6 +155,8 @@ class Hierarchy:
             lists = [list(step) if isinstance(step, Iterable) else [step] for step in groups]
             rows = [(_cell(leaf), *map(_cell, steps)) for leaf, steps in zip(given, lists, strict=True)]
             return cls(tuple(rows), source=source)
+        if hasattr(given, "to_arrow_table"):  # DuckDB
+            given = given.to_arrow_table()
         if hasattr(given, "to_pydict"):  # Arrow
             columns = given.to_pydict()
         elif hasattr(given, "columns") and hasattr(given, "__getitem__"):  # pandas, polars

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.attributes import numbers
-from equivoc.attributes.attribute import Attribute
-from equivoc.attributes.geometry import Line, Nested
+from equivoc.attributes.attribute import Attribute, Line, Nested
 from equivoc.attributes.hierarchy import Hierarchy
 from equivoc.attributes.level_text import written
 from equivoc.attributes.numbers import Misfit
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
+from equivoc.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -225,18 +223,23 @@ class Bare(Kind):
         number = Number(self.name, round_to=self.round_to, domain=self.domain)
         if self.round_to is not None or self.domain is not None:
             return number.resolve(levels)
+        if order is None and numbers.is_temporal(levels.type):
+            return number.resolve(levels)
         if not numbers.may_be_numbers(levels.type):
             return self._categories(levels, order)
         found = numbers.as_numbers(levels, name=self.name)
         if not isinstance(found, Misfit) or len(levels) == 0:
             return number.resolve(levels)
-        if found.why == numbers.NO_NUMBER and len(found.levels) == len(levels):
-            return self._categories(levels, order)
-        if found.why != numbers.NO_NUMBER:
+        if found.all_are != numbers.NO_NUMBERS:
             return found
+        ordered = order is not None and found.why == numbers.IS_DATE  # the type's own order is kept
+        if ordered or (found.why == numbers.NO_NUMBER and len(found.levels) == len(levels)):
+            return self._categories(levels, order)
+        # A column that is numbers but for some words is never turned into categories without asking.
+        why = f"{found.why}, while other values are" if found.why == numbers.NO_NUMBER else found.why
+        either = f"{numbers.GIVE_NUMBERS}, or {numbers.DECLARE}"
         return found._replace(
-            why="is not a number, while other values are",
-            advice="give numbers only, or declare them as categories (Categories in Python, --categories in a command)",
+            why=why, advice=either if found.advice == numbers.GIVE_NUMBERS else found.advice
         )
 
     def _categories(self, levels: pa.Array, order: pa.Array | None) -> Placed | Misfit:
@@ -305,7 +308,8 @@ def kinds_of(
     others = [name for name in names if name not in kinds]
     if not (round_to is None and domain is None) and len(others) != 1:
         what = "domain" if round_to is None else "round_to"
-        why = f"{' and '.join(others)} may be numeric" if others else f"none of {', '.join(names)} is numeric"
+        named = f"none of {', '.join(names)} is numeric" if names else "no column is confidential"
+        why = f"{' and '.join(others)} may be numeric" if others else named
         raise InputError(
             f"{what} needs exactly one numeric column, but {why}: omit it, or use Number(…) in Python"
         )

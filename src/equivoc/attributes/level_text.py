@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 STAR = "*"
 """Text for a suppressed value."""
-MISSING = "NA"
+NULL_TEXT = "NA"
 """Text for a null within a set."""
 
 
@@ -63,6 +66,151 @@ def _element(level: Any) -> str:
     """A member of a set; quoted as in CSV if it would be ambiguous without quotes."""
     text = written(level)
     if text is None:
-        return MISSING
-    plain = text.strip() == text and text not in ("", MISSING) and not any(mark in text for mark in ',{}"')
+        return NULL_TEXT
+    plain = text.strip() == text and text not in ("", NULL_TEXT) and not any(mark in text for mark in ',{}"')
     return text if plain else '"' + text.replace('"', '""') + '"'
+
+
+# Parses generalised values in released text: a range, a set, masked characters, or a suppressed value.
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_PLAIN_NUMBER = re.compile(_NUMBER)
+_BRACKETS = re.compile(
+    rf"([\[\](])\s*({_NUMBER}|-(?:inf|∞)|)\s*[,;]\s*({_NUMBER}|\+?(?:inf|∞)|)\s*([\])\[])", re.IGNORECASE
+)
+_DASH = re.compile(rf"({_NUMBER})\s*[-–—]\s*({_NUMBER})")
+_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
+_AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
+_QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|\Z)', re.DOTALL)
+_UNQUOTED = re.compile(r"([^,]*)(?=,|\Z)", re.DOTALL)
+MISSING = ("", "NA")
+"""Texts that mean a suppressed or missing value."""
+
+
+@dataclass(frozen=True)
+class Anything:
+    """A suppressed value, which can be anything: ``*``, ``NA``, an empty field."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """All numbers between two ends, which may be infinite."""
+
+    low: float
+    high: float
+    low_open: bool = False
+    high_open: bool = False
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of several values: ``{cook,judge}``."""
+
+    members: tuple[str, ...]
+    quoted: tuple[bool, ...] = field(default=(), compare=False, repr=False)
+    """Which members were written in quotes: ``"NA"`` is a text, NA is a missing value."""
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Text in which each ``*`` hides one character: ``2*``, ``123**``."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Plain:
+    """An ordinary value, not generalised."""
+
+    text: str
+
+
+Meaning = Anything | Span | OneOf | Masked | Plain
+
+
+def meaning(text: str) -> Meaning | None:
+    """The meaning of a released text; None for a range or set that does not parse.
+
+    >>> meaning("[20,30)")
+    Span(low=20.0, high=30.0, low_open=False, high_open=True)
+    >>> meaning("65+")
+    Span(low=65.0, high=inf, low_open=False, high_open=True)
+    >>> meaning("-5--1") == Span(-5, -1)
+    True
+    >>> meaning("{cook, judge}"), meaning("123**"), meaning("*"), meaning("cook"), meaning("[20,")
+    (OneOf(members=('cook', 'judge')), Masked(text='123**'), Anything(), Plain(text='cook'), None)
+    """
+    text = text.strip()
+    if text in MISSING or not text.strip("*"):
+        return Anything()
+    if _PLAIN_NUMBER.fullmatch(text):
+        return Plain(text)
+    for read in (_brackets, _dash, _bound, _and_more):
+        found = read(text)
+        if found is not None:
+            return found if _holds_something(found) else None
+    if text[0] == "{":
+        return _members(text)
+    if text[0] in "[]" or (text[0] == "(" and "," in text):
+        return None
+    return Masked(text) if "*" in text else Plain(text)
+
+
+def as_number(text: str) -> float | None:
+    """The text as a number, or None; "inf" and "nan" are not numbers here."""
+    return float(text) if _PLAIN_NUMBER.fullmatch(text) else None
+
+
+def _brackets(text: str) -> Span | None:
+    """``[20,30)``, ``(20,30]``, and the notation with outward brackets for open ends: ``[20,30[``."""
+    found = _BRACKETS.fullmatch(text)
+    if found is None:
+        return None
+    opening, low, high, closing = found.groups()
+    below, above = as_number(low), as_number(high)
+    return Span(
+        -inf if below is None else below,
+        inf if above is None else above,
+        below is None or opening in "](",
+        above is None or closing in ")[",
+    )
+
+
+def _dash(text: str) -> Span | None:
+    found = _DASH.fullmatch(text)
+    return Span(float(found[1]), float(found[2])) if found else None
+
+
+def _bound(text: str) -> Span | None:
+    found = _BOUND.fullmatch(text)
+    if found is None:
+        return None
+    sign, number = found[1], float(found[2])
+    if sign in (">", ">=", "≥"):
+        return Span(number, inf, sign == ">", True)
+    return Span(-inf, number, True, sign == "<")
+
+
+def _and_more(text: str) -> Span | None:
+    found = _AND_MORE.fullmatch(text)
+    return Span(float(found[1]), inf, False, True) if found else None
+
+
+def _holds_something(span: Span) -> bool:
+    return span.low < span.high or (span.low == span.high and not (span.low_open or span.high_open))
+
+
+def _members(text: str) -> OneOf | None:
+    """The members of ``{cook, judge}``: blanks around one are not part of it, unless it is quoted as in CSV."""
+    if len(text) < 3 or text[-1] != "}":
+        return None
+    members, quoted, rest = [], [], text[1:-1]
+    while True:
+        found = _QUOTED.match(rest) or _UNQUOTED.match(rest)
+        if found is None:
+            return None
+        quoted.append(found.re is _QUOTED)
+        members.append(found[1].replace('""', '"') if quoted[-1] else found[1].strip())
+        if found.end() == len(rest):
+            return OneOf(tuple(members), tuple(quoted))
+        rest = rest[found.end() + 1 :]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import is_number
+from equivoc.attributes.written_values import are_dates, are_missing_words, are_numbers, are_other_numbers
+from equivoc.checks import is_number
 from equivoc.errors import InputError
-from equivoc.number_format import exact
+from equivoc.text import exact
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,22 +28,36 @@ LONGEST_DOMAIN = 1_000_000
 _DOMAIN = "a list of numbers, such as range(10, 260, 10)"
 
 
+GIVE_NUMBERS = "give numbers only"
+
+
 class Misfit(NamedTuple):
     """Levels that cannot be used, and the reason; the caller adds the row."""
 
     levels: NDArray[np.int64]
     why: str
-    advice: str = "give numbers only"
+    advice: str = GIVE_NUMBERS
     """What to do about it."""
+    all_are: str = ""
+    """What all these levels are, after a number of values: "are not numbers"; "" if their number is not said."""
+    examples: NDArray[np.int64] | None = None
+    """The levels of which one is shown; None: all of them."""
 
 
 NO_NUMBER = "is not a number"
+NO_NUMBERS = "are not numbers"
+IS_DATE = "is a date or time, not a number"
+OTHER_NOTATION = "is not a number in this notation (write 1234.5, not 1.234,5 or 1,234.5)"
+DECLARE = "declare it as categories (Categories in Python, --categories in a command)"
+DATE_ADVICE = f"give it as a number, such as the days since a date, or {DECLARE}"
+MISSING_ADVICE = (
+    "if it stands for a missing value, leave these fields empty, and the rows out with drop_missing=True; if it is a "
+    f"value of its own, {DECLARE}"
+)
 
-# The format of a number; "inf" and "nan" are not numbers here.
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INFINITY = r"(?i)^[+-]?inf(inity)?$"
-# 1,5 and 1.234,50 and 1'000
-_OTHER_WRITING = r"^[+-]?\d+([.,' ]\d+)+$"
+_LARGEST = 1e150
+"""The largest size of a value: squares of differences, and sums of many of them, must be finite."""
 
 
 def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Floats | Misfit:
@@ -51,8 +66,8 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
     Different numbers that become the same float are rejected, unless they are rounded to a coarser ``step``.
 
     >>> import pyarrow as pa
-    >>> as_numbers(pa.array(["10", "x"]), name="salary")
-    Misfit(levels=array([1]), why='is not a number', advice='give numbers only')
+    >>> as_numbers(pa.array(["10", "x"]), name="salary").why
+    'is not a number'
     >>> as_numbers(pa.array([2**53, 2**53 + 1]), name="salary").why
     'cannot be distinguished from 9007199254740992 in double precision'
     """
@@ -67,18 +82,14 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
         infinite = _where(pc.match_substring_regex(texts, _INFINITY))
         if infinite.size:
             return Misfit(infinite, "is infinite")
-        words = _where(pc.invert(pc.match_substring_regex(texts, NUMBER)))
-        if words.size:
-            # The message names a row with this reason.
-            other = _where(pc.match_substring_regex(texts, _OTHER_WRITING))
-            if other.size == words.size:
-                return Misfit(
-                    words, "is not a number in this notation (write 1234.5, not 1.234,5 or 1,234.5)"
-                )
-            return Misfit(words, NO_NUMBER)
+        words = _words(texts)
+        if words is not None:
+            return words
         levels = pc.utf8_ltrim(texts, characters="+")
     elif pa.types.is_boolean(kind):
         levels = pc.cast(levels, pa.int8())
+    elif is_temporal(kind):
+        return Misfit(np.arange(len(levels)), IS_DATE, DATE_ADVICE)
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise InputError(f"the confidential column {name!r} contains {kind} values: it must contain numbers")
     numbers: Floats = pc.cast(levels, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -86,7 +97,26 @@ def as_numbers(levels: pa.Array, *, name: str, step: float | None = None) -> Flo
     if infinite.size:
         # Text can contain a number too large for a float.
         return Misfit(infinite, "is infinite" if pa.types.is_floating(kind) else "is too large")
+    large = np.flatnonzero(np.abs(numbers) > _LARGEST)
+    if large.size:
+        return Misfit(large, f"is larger than {_LARGEST:g}, the most that is measured", "use a larger unit")
     return _merged(levels, numbers, step) or numbers + 0.0
+
+
+def _words(texts: pa.Array) -> Misfit | None:
+    """The texts that are not numbers, and what to do about them; None if all are numbers."""
+    no_number = ~are_numbers(texts)
+    if not no_number.any():
+        return None
+    levels, missing = np.flatnonzero(no_number), are_missing_words(texts)
+    for which, why, advice in (
+        (are_other_numbers(texts), OTHER_NOTATION, GIVE_NUMBERS),
+        (are_dates(texts), IS_DATE, DATE_ADVICE),
+    ):
+        if which.any():
+            return Misfit(levels, why, advice, NO_NUMBERS, np.flatnonzero(which))
+    only_missing = bool(np.all(missing[levels]))
+    return Misfit(levels, NO_NUMBER, MISSING_ADVICE if only_missing else GIVE_NUMBERS, NO_NUMBERS)
 
 
 def _merged(levels: pa.Array, numbers: Floats, step: float | None) -> Misfit | None:
@@ -125,6 +155,13 @@ def may_be_numbers(kind: pa.DataType) -> bool:
     types = pa.types
     text = types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
     return bool(text or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
+def is_temporal(kind: pa.DataType) -> bool:
+    """True if a column of this type holds dates, times or spans of time."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_temporal(kind))
 
 
 def _where(mask: pa.Array) -> NDArray[np.int64]:
@@ -186,6 +223,11 @@ def as_domain(domain: Iterable[Any]) -> Floats:
     if wrong.size:
         raise InputError(
             f"domain must contain finite numbers, but its entry {wrong[0]} is {values[wrong[0]]}"
+        )
+    large = np.flatnonzero(np.abs(values) > _LARGEST)
+    if large.size:
+        raise InputError(
+            f"domain holds {values[large[0]]:g}, larger than {_LARGEST:g}, the most that is measured: use a larger unit"
         )
     distinct = np.unique(values + 0.0)
     if np.any(np.abs(values) >= 2.0**53) and len(set(given)) > distinct.size:

@@ -1,1 +1,1 @@
-"""What someone who saw the answers to a log of queries knows about each person."""
+"""What answered queries disclose about each person, and which statements did it."""

@@ -4,29 +4,88 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from equivoc.arguments import checked_number, checked_whole_number
 from equivoc.assessment.assess import assess
-from equivoc.assessment.requirements.requirement import Requirement, requirements
-from equivoc.auditing.answered_log import AnsweredLog, doubt, knowledge
-from equivoc.auditing.conclusions import AnsweredQuestions
-from equivoc.auditing.methods import UNSETTLED, named_methods
+from equivoc.auditing.conclusions import UNSETTLED, AnsweredQuestions, named_methods
 from equivoc.auditing.result import Audit
+from equivoc.channels.channel import Stated
+from equivoc.checks import checked_number, checked_whole_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.files import check_readable
-from equivoc.intruder.channel.channel import Stated
 from equivoc.intruder.prior import Prior, prior_probabilities
-from equivoc.number_format import counted
+from equivoc.releases.release import GroupedRelease
+from equivoc.requirements.requirement import Requirement, requirements
+from equivoc.text import counted
 
 if TYPE_CHECKING:
-    from equivoc.queries.answers.question import Question
-    from equivoc.queries.statements.people_table import PeopleTable
+    from equivoc.sql.asking import PeopleTable
+    from equivoc.systems.system import Question
+
+# Answered queries as a release: what follows from the answers, for every person.
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredLog(GroupedRelease):
+    """The answers to a log of queries. People who are in the same query sets have the same posterior.
+
+    ``group[r]`` is the atom of record r, and the channel's rows are the posteriors of the atoms.
+    """
+
+    remarks: tuple[str, ...] = field(default=(), repr=False)
+    """What the posteriors leave out or approximate, in sentences."""
+    doubt: str = field(default="", repr=False)
+    """Why the posteriors may show less risk than there is; "": they do not."""
+
+    def notes(self, known: Sequence[str] | None = None) -> list[str]:
+        return list(self.remarks)
+
+    @property
+    def assumption(self) -> str:
+        """What the intruder is assumed to know and use, in sentences."""
+        return self.mechanism
+
+
+def knowledge(confidential: str, statements: int, prior: str) -> str:
+    """What the intruder knows. ``prior`` is "uniform", "marginal" or "given".
+
+    >>> print(knowledge("pay", 2, "uniform"))
+    She knows the answers to 2 statements, everyone's keys (so who is in each query set) and the values that pay can \
+take. She takes every database that fits the answers as equally likely.
+    """
+    weighs = {
+        "uniform": "She takes every database that fits the answers as equally likely.",
+        "marginal": f"She weighs the databases that fit the answers by the distribution of {confidential} among the "
+        "people, each person independently of the others.",
+        "given": "She weighs the databases that fit the answers by the given prior, each person independently of the "
+        "others.",
+    }[prior]
+    return (
+        f"She knows the answers to {counted(statements, 'statement')}, everyone's keys (so who is in each query set) "
+        f"and the values that {confidential} can take. {weighs}"
+    )
+
+
+def doubt(people: int) -> str:
+    """Why no requirement is met if the figures of so many people may show less risk than there is.
+
+    >>> doubt(0), doubt(2)
+    ('', 'the figures of 2 people are incomplete, rough or bounds only, and more may be known about them')
+    """
+    if not people:
+        return ""
+    them = "her" if people == 1 else "them"
+    return (
+        f"the figures of {counted(people, 'person')} are incomplete, rough or bounds only, and more may be known about "
+        f"{them}"
+    )
+
 
 LARGEST_LOG = 64 * 2**20
 """Bytes of a file of statements."""
@@ -66,10 +125,9 @@ def audit(
     >>> found.frame[["low", "high", "h0", "area"]].iloc[0].tolist()
     [50.0, 107.0, 1.0, 57.0]
     """
-    from equivoc.queries.statements.asking import ask
-    from equivoc.queries.statements.parsing import parse
-    from equivoc.queries.statements.people_table import PeopleTable
-    from equivoc.queries.statements.schema import schema_of
+    from equivoc.sql.asking import PeopleTable, ask
+    from equivoc.sql.parsing import parse
+    from equivoc.sql.schema import schema_of
 
     check_people("people", people)
     _check_auditable(people)
@@ -103,7 +161,7 @@ def audit(
         mechanism=knowledge(people.confidential, len(parsed), _prior_name(prior)),
     )
     result = assess(
-        people, release, known=known, eps=eps, prior=belief, require=required, tolerance=tolerance
+        people, release, known=known, eps=eps, prior=belief, require=required, precision=tolerance
     )
     return Audit(
         people,
@@ -113,7 +171,7 @@ def audit(
         *concluded.bounds(),
         found,
         system.atoms.of_person,
-        notes,
+        (*(remark.sentence for remark in people.remarks), *notes),
         seed,
     )
 

@@ -2,25 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.auditing.methods import EXACT
-from equivoc.auditing.other_databases import has_another_value
-from equivoc.auditing.sufficient_sets import smallest_sufficient_set
 from equivoc.errors import InputError
-from equivoc.queries.exact_posterior import ImpossibleAnswersError
+from equivoc.systems.range_sums import ImpossibleAnswersError
+from equivoc.systems.smallest_sets import smallest_sufficient_set
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
-    from equivoc.queries.answers.question import Question
-    from equivoc.queries.answers.system import AnswerSystem
-    from equivoc.queries.bounds.record import PersonBounds
-    from equivoc.queries.posteriors.result import AtomPosteriors, Method
+    from equivoc.systems.bounds.parts import PersonBounds
+    from equivoc.systems.posteriors.exact import AtomPosteriors, Method
+    from equivoc.systems.system import AnswerSystem, Question
+
+# A quick proof that a value does not follow: another database with the same answers and another value for the
+# person.
+#
+# Two people of one atom can exchange their values. Otherwise the sums of atoms are moved along whole-number
+# directions that keep all known sums, one person of each atom taking the change. What is found is checked
+# against all answers.
+
+MOST_ENTRIES = 40_000
+"""Rows × atoms of the known sums: larger systems are not searched for directions."""
+MOST_MOVES = 40
+LONGEST_MOVE = 12
+"""Multiples of a direction that are tried, both ways."""
+
+
+def has_another_value(system: AnswerSystem, positions: NDArray[np.int64], person: int) -> bool:
+    """True if some database gives the same answers and the person another value. False: none was found.
+
+    ``positions`` is a database that gives the answers, in steps above the least value. Without medians and variances.
+    """
+    from equivoc.systems.bounds.contradictions import fits
+
+    if system.moments or not fits(system, positions):
+        return False
+    alike = positions[system.atoms.of_person == system.atoms.of_person[person]]
+    if (alike != positions[person]).any():
+        return True
+    return any(fits(system, moved) for moved in _moved(system, positions, person))
+
+
+def _moved(system: AnswerSystem, positions: NDArray[np.int64], person: int) -> Iterator[NDArray[np.int64]]:
+    """Databases with other sums of atoms that keep all known sums, as far as the domain allows."""
+    allowed = set(system.grid.positions.tolist())
+    for direction in _directions(system, int(system.atoms.of_person[person])):
+        members = [
+            np.array([person])
+            if atom == system.atoms.of_person[person]
+            else np.flatnonzero(system.atoms.of_person == atom)
+            for atom in direction
+        ]
+        for length in range(1, LONGEST_MOVE + 1):
+            for sign in (length, -length):
+                moved = positions.copy()
+                for inside, step in zip(members, direction.values(), strict=True):
+                    able = [one for one in inside if int(moved[one]) + sign * step in allowed]
+                    if not able:
+                        break
+                    moved[able[0]] += sign * step
+                else:
+                    yield moved
+
+
+def _directions(system: AnswerSystem, atom: int) -> Iterator[dict[int, int]]:
+    """Changes of the atoms' sums that keep all known sums and change this atom's, the shortest first."""
+    from equivoc.systems.integer_solutions import integer_solutions
+
+    rows, atoms = system.matrix.shape
+    if rows * atoms > MOST_ENTRIES:
+        return
+    try:
+        solved = integer_solutions(system.matrix.toarray(), system.totals)
+    except OverflowError:
+        return
+    if solved is None:
+        return
+    found = np.asarray(solved.moves.toarray())
+    found = found[found[:, atom] != 0]
+    for row in found[np.argsort(np.abs(found).sum(axis=1), kind="stable")][:MOST_MOVES]:
+        yield {int(at): int(row[at]) for at in np.flatnonzero(row)}
+
+
+# What each method of a posterior promises, in words.
+
+EXACT = ("prior", "convolution", "enumeration", "dynamic programming", "counting")
+"""Methods whose probabilities are exact up to rounding."""
+MEANINGS = {
+    "prior": "exact: no answer that is used says anything about these people; the prior stands",
+    "convolution": "exact: the query sets are disjoint or nested, and sums of people are convolved",
+    "enumeration": "exact: the sums that fit the answers have few free dimensions, and all are counted",
+    "dynamic programming": "exact: all sums that fit the answers are counted, one group of people after the other",
+    "counting": "exact: all values that fit, medians and variances included, are counted",
+    "Gibbs sampling": "sampled, with a standard error that is a promise: the moves reach every database that fits",
+    "Gibbs sampling, checked": "sampled; several chains from different starts agree, but it is not proved that they "
+    "reach every database that fits",
+    "Gibbs sampling, rough": "sampled, and not reliable: the chains do not agree. The figures are those of the chain "
+    "that leaves the least uncertainty; she may know more, or less",
+    "incomplete": "a MEDIAN or variance of these people, or of people linked with them, is left out. She may know more",
+    "bounds": "only bounded: the work limit was reached, and the prior stands between the bounds. She may know more",
+}
+"""The method as `Audit.frame` names it, and what its figures promise."""
+
+
+UNSETTLED = ("incomplete", "bounds", "Gibbs sampling, rough")
+"""Methods whose figures may show less risk than there is: no requirement is met by them."""
+
+
+def named_methods(found: AtomPosteriors) -> NDArray[Any]:
+    """The method of each atom as `Audit.frame` names it."""
+    named = [
+        method_name(method, promised=bool(promised), left_out=bool(left_out))
+        for method, promised, left_out in zip(found.method, found.promised, found.left_out, strict=True)
+    ]
+    return np.array(named, dtype=object)
+
+
+def method_name(method: str, *, promised: bool, left_out: bool = False) -> str:
+    """The name in `Audit.frame`.
+
+    >>> method_name("Gibbs sampling", promised=False), method_name("enumeration", promised=True)
+    ('Gibbs sampling, checked', 'enumeration')
+    """
+    if left_out:
+        return "incomplete"
+    return "Gibbs sampling, checked" if method == "Gibbs sampling" and not promised else method
+
 
 Floats = NDArray[np.float64]
 EXACT_TRIED: tuple[Method, ...] = ("convolution", "enumeration", "dynamic programming", "counting")
@@ -73,9 +185,9 @@ class AnsweredQuestions:
 
     def conclusions(self) -> Conclusions:
         """What follows from all answers; ContradictionError, with a smallest contradicting set, if no database fits."""
-        from equivoc.queries.bounds.contradictions import require_possible
-        from equivoc.queries.bounds.person_bounds import person_bounds
-        from equivoc.queries.posteriors.atom_posteriors import WORK, atom_posteriors
+        from equivoc.systems.bounds.bounds import person_bounds
+        from equivoc.systems.bounds.contradictions import require_possible
+        from equivoc.systems.posteriors.posteriors import WORK, atom_posteriors
 
         system = self._system(self.questions, np.arange(len(self.people)))
         orders = self._orders(system, np.arange(len(self.people)))
@@ -91,7 +203,7 @@ class AnsweredQuestions:
 
     def _contradiction(self) -> InputError:
         """The error for answers that no database with positive probability gives: the prior's fault, or theirs."""
-        from equivoc.queries.answers.contradicting import ContradictionError
+        from equivoc.systems.system import ContradictionError
 
         if not self.prior.all():
             value = self.people.values[int(np.argmin(self.prior))]
@@ -109,7 +221,7 @@ class AnsweredQuestions:
 
     def _impossible(self, statements: frozenset[int]) -> bool | None:
         """True if no database gives the answers to these statements; None if that is not known."""
-        from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
+        from equivoc.systems.posteriors.posteriors import atom_posteriors
 
         asked = [each for each in self.questions if each.statement in statements]
         try:
@@ -124,7 +236,7 @@ class AnsweredQuestions:
 
         None if no exact method can tell.
         """
-        from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
+        from equivoc.systems.posteriors.posteriors import atom_posteriors
 
         possible = int(np.count_nonzero(self.prior))
         asked = linked_to(
@@ -159,7 +271,7 @@ class AnsweredQuestions:
         return list(dict.fromkeys(each.statement for each in found))
 
     def _system(self, questions: Sequence[Question], records: NDArray[np.int64]) -> AnswerSystem:
-        from equivoc.queries.answers.constraints import answer_system
+        from equivoc.systems.constraints import answer_system
 
         values = self.people.values
         truth = values[self.people.codes[records]]
@@ -177,8 +289,8 @@ class AnsweredQuestions:
 
 def one_value_left(system: AnswerSystem, atom: int, *, orders: Sequence[NDArray[np.int64]]) -> bool | None:
     """Whether the bounds of a person of one atom are equal; None if that cannot be told from bounds."""
-    from equivoc.queries.bounds.histograms import cell_count, person_range
-    from equivoc.queries.bounds.solving import solved_parts
+    from equivoc.systems.bounds.programs import cell_count, person_range
+    from equivoc.systems.bounds.solving import solved_parts
 
     ranges, solved = solved_parts(system, orders=orders)
     if ranges.floor[atom] == ranges.cap[atom]:

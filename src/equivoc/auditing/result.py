@@ -2,32 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import checked_number
-from equivoc.assessment.report_methods import Reported
-from equivoc.auditing.conclusions import AnsweredQuestions
-from equivoc.auditing.methods import EXACT, UNSETTLED, named_methods
-from equivoc.auditing.person_posteriors import PersonPosteriors
-from equivoc.auditing.responsible import ResponsibleStatements, responsible_statements
+from equivoc.auditing.conclusions import EXACT, UNSETTLED, AnsweredQuestions, named_methods
+from equivoc.checks import checked_number
 from equivoc.errors import InputError
-from equivoc.measure.input.arguments import one_tolerance
-from equivoc.number_format import counted
+from equivoc.intruder.posteriors import DENSE_UP_TO
+from equivoc.measure.distribution import one_tolerance
+from equivoc.results.result import Reported
+from equivoc.systems.smallest_sets import smallest_sufficient_set
+from equivoc.text import counted
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from equivoc.assessment.assessment import Assessment
-    from equivoc.assessment.requirements.outcome import Outcome
+    from equivoc.attributes.attribute import Attribute
     from equivoc.data.microdata import Microdata
     from equivoc.measure.curves import Curves
-    from equivoc.queries.posteriors.result import AtomPosteriors
+    from equivoc.requirements.outcome import Outcome
+    from equivoc.systems.posteriors.exact import AtomPosteriors
+
+# The posterior of each person, kept once for each atom.
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PersonPosteriors:
+    """P(value | all answers) of each person, in the people's order. People of one atom have the same."""
+
+    attribute: Attribute = field(repr=False)
+    atom: NDArray[np.int64] = field(repr=False)
+    """The atom of each person: the row of ``table``."""
+    table: Floats = field(repr=False)
+    """Atoms × |D|; each row sums to 1."""
+
+    def __len__(self) -> int:
+        return len(self.atom)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The domain D, ascending."""
+        return self.attribute.values
+
+    @property
+    def probabilities(self) -> Floats | csr_array:
+        """People × |D|; each row sums to 1. A scipy CSR array where a dense one would pass 256 MB."""
+        if 8 * len(self.atom) * self.table.shape[1] <= DENSE_UP_TO:
+            return np.asarray(self.table[self.atom])
+        from scipy.sparse import csr_array
+
+        found: csr_array = csr_array(self.table)[self.atom]
+        return found
+
+    def of(self, person: int) -> Floats:
+        """The posterior of one person, by her record number from 0."""
+        return np.asarray(self.table[self.atom[person]])
+
+    def curves(self, *, tolerance: float | None = 1e-3) -> Curves:
+        """The measure on every person; each atom is computed once. See `equivoc.curves` for ``tolerance``."""
+        from equivoc.measure.curves import curves
+
+        return curves(self.values, self.table, tolerance=tolerance).rows(self.atom)
+
+
+# Which statements disclose a person's value: a small set of them that suffices to be certain.
+
+WORK = 3e7
+"""The work for all groups of people together: members of tested query sets; some ten seconds."""
+MOST_WORK = 6e6
+"""The work for one group, at most."""
+TEST = 2e4
+"""The work of a test whose query sets have few members."""
+
+
+@dataclass(frozen=True)
+class ResponsibleStatements:
+    """Statements whose answers alone disclose the value of a group of people who are in the same query sets."""
+
+    people: int
+    """How many people the group has."""
+    person: int
+    """The record number of the first of them, from 0."""
+    statements: tuple[int, ...]
+    """The numbers of the statements in the log, from 1."""
+    smallest: bool
+    """True if it is proved that no smaller set of statements suffices."""
+    irreducible: bool
+    """True if it is proved that none of these can be left out."""
+
+    @property
+    def words(self) -> str:
+        """What is known about the size of the set."""
+        if self.smallest:
+            return "a smallest set"
+        return (
+            "none of these can be left out" if self.irreducible else "sufficient; perhaps not all are needed"
+        )
+
+
+def responsible_statements(
+    log: AnsweredQuestions, groups: Sequence[tuple[int, int]]
+) -> list[ResponsibleStatements | None]:
+    """For each group (a person's record number, and how many people it has) the statements that disclose its value.
+
+    None if no set was found within the work limit. The groups share the work: what one does not need, others can use.
+    """
+    sizes: dict[int, int] = {}
+    for each in log.questions:
+        sizes[each.statement] = sizes.get(each.statement, 0) + each.people
+    left, told = WORK, []
+    for at, (person, people) in enumerate(groups):
+        most = min(MOST_WORK, left / (len(groups) - at))
+        spent: list[float] = []
+
+        def cost(chosen: frozenset[int], spent: list[float] = spent) -> float:
+            spent.append(TEST + sum(sizes[number] for number in chosen))
+            return spent[-1]
+
+        found = smallest_sufficient_set(
+            log.near_to(person), partial(log.certain, person=person), work=most, cost=cost
+        )
+        left -= min(sum(spent), most)
+        told.append(
+            None
+            if found is None
+            else ResponsibleStatements(
+                people, person, tuple(number + 1 for number in found.items), found.smallest, found.irreducible
+            )
+        )
+    return told
+
+
 CERTAIN = 1e-9
 """Bits: less uncertainty than this counts as none."""
 MOST_GROUPS = 20
@@ -79,7 +192,7 @@ class Audit(Reported):
         """The measure on each atom."""
         from equivoc.measure.curves import curves
 
-        return curves(self.people.values, self.found.probabilities, tolerance=self.assessment.tolerance)
+        return curves(self.people.values, self.found.probabilities, tolerance=self.assessment.precision)
 
     @cached_property
     def certain(self) -> NDArray[np.bool_]:
@@ -94,7 +207,7 @@ class Audit(Reported):
 
     @cached_property
     def method(self) -> NDArray[Any]:
-        """The method behind each atom's posterior: a name of `equivoc.auditing.methods.MEANINGS`."""
+        """The method behind each atom's posterior: a name of `equivoc.auditing.conclusions.MEANINGS`."""
         return named_methods(self.found)
 
     @cached_property
@@ -110,21 +223,46 @@ class Audit(Reported):
         width of the posterior's support), method (see `methods`), error (the standard error of the largest
         probability: 0 if exact, null if it is not known). Less h0, area and eps_max is riskier.
         """
+        of = self.atom
+        return self._like({"low": self.low[of], "high": self.high[of], **self._figures})
+
+    def tables(self, *, record_values: bool = False) -> dict[str, Any]:
+        """The frames to write into files, by name: records, compromised and statements.
+
+        They say how exposed each person is, and which record number is compromised. Unless ``record_values`` is true,
+        no key, value, bound or answer is in them, and statements stand as they were asked, without their groups.
+        """
+        if record_values:
+            return {"records": self.frame, "compromised": self.compromised, "statements": self.statements}
+        people, questions = self.people, self.log.questions
+        records = np.flatnonzero(self.certain[self.atom])
+        return {
+            "records": people.like(self._figures),
+            "compromised": people.like(self._of_chosen(records)),
+            "statements": people.like(
+                {
+                    "statement": np.array([each.statement + 1 for each in questions], dtype=np.int64),
+                    "sql": np.array([self.sql[each.statement] for each in questions], dtype=object),
+                    "aggregate": np.array([each.aggregate for each in questions], dtype=object),
+                    "people": np.array([each.people for each in questions], dtype=np.int64),
+                }
+            ),
+        }
+
+    @property
+    def _figures(self) -> dict[str, Any]:
+        """The columns of `frame` that hold no value of a person."""
         import pyarrow as pa
 
         curves, of = self.curves, self.atom
         error = np.asarray(self.found.error, dtype=np.float64)[of]
-        return self._like(
-            {
-                "low": self.low[of],
-                "high": self.high[of],
-                "h0": curves.h0[of],
-                "area": curves.area[of],
-                "method": self.method[of],
-                "eps_max": curves.eps_max[of],
-                "error": pa.array(error, mask=np.isnan(error)),
-            }
-        )
+        return {
+            "h0": curves.h0[of],
+            "area": curves.area[of],
+            "method": self.method[of],
+            "eps_max": curves.eps_max[of],
+            "error": pa.array(error, mask=np.isnan(error)),
+        }
 
     @cached_property
     def compromised(self) -> Any:
@@ -228,16 +366,25 @@ class Audit(Reported):
         of = self.atom[records]
         best = people.values[np.argmax(self.found.probabilities, axis=1)][of]
         keys = {name: people.decode(name, people.key_codes(name)[records]) for name in people.keys}
+        told = self._of_chosen(records)
         columns = {
-            "record": records,
+            "record": told.pop("record"),
             "value": best,
             "low": self.low[of],
             "high": self.high[of],
+            **told,
+        }
+        return people.like({**keys, **_beside(keys, columns)})
+
+    def _of_chosen(self, records: NDArray[np.int64]) -> dict[str, Any]:
+        """The columns about some of the people that hold neither keys nor values."""
+        of = self.atom[records]
+        return {
+            "record": records,
             "h0": self.curves.h0[of],
             "method": self.method[of],
             "proved": self.proved[of],
         }
-        return people.like({**keys, **_beside(keys, columns)})
 
     def _like(self, columns: Mapping[str, Any]) -> Any:
         return self.people.like(_beside(self.people.names, columns))

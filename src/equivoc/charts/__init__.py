@@ -1,1 +1,1 @@
-"""All charts."""
+"""Every chart, made from plain data."""

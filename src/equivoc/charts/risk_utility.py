@@ -9,10 +9,9 @@ from typing import Any
 
 import altair as alt
 
-from equivoc.charts.curve import COLOURS
-from equivoc.charts.drawing import drawable
-from equivoc.charts.label_places import label_places
-from equivoc.number_format import figure
+from equivoc.charts.curves import COLOURS
+from equivoc.charts.drawing import drawable, label_places
+from equivoc.text import figure
 
 WIDTH, HEIGHT = 460, 340
 MARGIN = 0.06

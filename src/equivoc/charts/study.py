@@ -1,12 +1,12 @@
-"""The paper's figure: H0 and A against the number of known keys, a line per parameter, a panel per technique."""
+"""The paper's figures: H0 and A against the number of known keys, a line per parameter, a panel per technique."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from equivoc.charts.curve import COLOURS
+from equivoc.charts.curves import COLOURS
 from equivoc.charts.drawing import drawable
 from equivoc.errors import InputError
 
@@ -118,3 +118,55 @@ def _points(lines: pd.DataFrame, measure: str) -> list[dict[str, object]]:
             lines["parameters"], lines["known_size"], lines[measure].tolist(), reach.tolist(), strict=True
         )
     ]
+
+
+def noise_chart(summary: pd.DataFrame, *, confidential: str) -> alt.ConcatChart:
+    """Noise addition: H0 and A against the number of known keys, and against the amount of noise."""
+    noise = summary[summary["technique"] == "noise-addition"]
+    noise = noise.assign(percent=[float(p.split("=")[1].split(",")[0]) for p in noise["parameters"]])
+    titles = {
+        "h0": ["H0, bits", "(higher is safer)"],
+        "area": [f"area A, bits × unit of {drawable(confidential)}", "(higher is safer)"],
+    }
+    axes = {
+        "known_size": ("number of keys the intruder knows", "percent", "noise, %"),
+        "percent": ("noise, % of the domain", "known_size", "known keys"),
+    }
+
+    def panel(measure: str, along: str) -> Any:
+        title, lines, legend = axes[along]
+        rows = [
+            {
+                "x": x,
+                "line": f"{line:g}",
+                "mean": mean,
+                "low": max(mean - 1.96 * se, 0),
+                "high": mean + 1.96 * se,
+            }
+            for x, line, mean, se in zip(
+                noise[along].tolist(),
+                noise[lines].tolist(),
+                noise[measure].tolist(),
+                noise[f"{measure}_se"].fillna(0).tolist(),
+                strict=True,
+            )
+        ]
+        order = [f"{line:g}" for line in sorted(set(noise[lines]))]
+        colour = alt.Color(
+            "line:N",
+            title=legend,
+            sort=order,
+            scale=alt.Scale(domain=order, range=COLOURS),
+            legend=alt.Legend(symbolOpacity=1),
+        )
+        base = alt.Chart({"values": rows}).encode(x=alt.X("x:Q", title=title), color=colour)
+        return alt.layer(
+            base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=titles[measure]), y2="high:Q"),
+            base.mark_line(point=True).encode(y=alt.Y("mean:Q", title=titles[measure])),
+        ).properties(width=300, height=200)
+
+    rows = [
+        alt.hconcat(panel("h0", along), panel("area", along)).resolve_scale(color="shared") for along in axes
+    ]
+    chart: alt.ConcatChart = alt.vconcat(*rows).resolve_scale(color="independent")
+    return chart

@@ -1,1 +1,1 @@
-"""Microdata: a table of people with confidential attributes and keys, and counts of their equivalence classes."""
+"""Microdata: tables of any kind as levels and codes, roles of columns, classes, counts for any subset of the keys."""

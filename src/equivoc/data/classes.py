@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.reading.columns import fixed
+from equivoc.data.columns import fixed
+from equivoc.data.lattice import row_codes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from equivoc.data.counting.cells import Cells, Split
-    from equivoc.data.counting.wide_cells import WideCells
+    from equivoc.data.cells import Cells, Split, WideCells
     from equivoc.data.microdata import Microdata
 
 
@@ -49,6 +50,7 @@ class Classes:
         """Classes × values: how many records of the class have the value. Columns ascend within a row."""
         from scipy.sparse import csr_array
 
+        self.people.check_confidential()
         starts, values, counts, sizes = self._split
         # scipy needs the same type for both index arrays.
         indices = values.astype(starts.dtype, copy=False)
@@ -73,8 +75,6 @@ class Classes:
     @cached_property
     def of_record(self) -> NDArray[np.int32]:
         """The class of every record, in the records' order."""
-        from equivoc.data.counting.class_of_records import class_of_records
-
         columns = [self.people.key_codes(name) for name in self.known]
         return fixed(class_of_records(self.key_codes, columns, len(self.people)))
 
@@ -85,3 +85,44 @@ class Classes:
             return None
         sums = np.bincount(self.of_record, weights=self.people.weights, minlength=len(self))
         return fixed(np.asarray(sums, np.float64))
+
+
+# The class of each record, by a search for its key codes among the classes.
+
+# Records are looked up in pieces of this many, to bound the working memory.
+_PIECE = 1 << 22
+
+
+def class_of_records(
+    key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], records: int
+) -> NDArray[np.int32]:
+    """The row of ``key_codes`` (classes × keys, sorted) that equals each record's codes.
+
+    >>> class_of_records(np.array([[0, 1], [2, 0]], np.int32), [np.array([2, 0, 2]), np.array([0, 1, 0])], 3)
+    array([1, 0, 1], dtype=int32)
+    """
+    found = np.zeros(records, np.int32)
+    for at in range(0, records, _PIECE):
+        piece = [column[at : at + _PIECE] for column in columns]
+        found[at : at + _PIECE] = _lookup(key_codes, piece, min(_PIECE, records - at))
+    return found
+
+
+def _lookup(key_codes: NDArray[np.int32], columns: Sequence[NDArray[Any]], records: int) -> NDArray[Any]:
+    """Each record's row number among the classes."""
+    classes = len(key_codes)
+    both = [
+        (np.concatenate([of_class, of_record]), int(of_class.max()) + 1)
+        for of_class, of_record in zip(key_codes.T, columns, strict=True)
+    ]
+    codes, bound = row_codes(both, classes + records)
+    of_class, of_record = codes[:classes], codes[classes:]
+    if bound <= 4 * records + 1024:
+        table = np.zeros(bound, np.int32)
+        table[of_class] = np.arange(len(of_class))
+        return table[of_record]
+    # A search in ascending order uses the cache better.
+    order = np.argsort(of_record)
+    found = np.empty(records, np.int64)
+    found[order] = np.searchsorted(of_class, of_record[order])
+    return found

@@ -9,21 +9,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
-from equivoc.data.microdata import Microdata
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
-from equivoc.quoted_words import is_quoted, quoted, split_words, unquoted
+import numpy as np
 
-WIDTHS = re.compile(r"[\d.]+(/[\d.]+)*")
+from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
+from equivoc.checks import is_number
+from equivoc.data.microdata import Microdata
+from equivoc.errors import InputError, did_you_mean
+from equivoc.files import is_file, is_folder
+from equivoc.notation.words import is_quoted, quoted, split_words, unquoted
+
+_WIDTH = r"(\d+\.?\d*|\.\d+)"
+WIDTHS = re.compile(f"{_WIDTH}(/{_WIDTH})*")
 
 
 @dataclass(frozen=True)
 class Hierarchies:
     """Keys and their hierarchies. A key without one is either released unchanged or as ``*``.
 
+    The hierarchy of a key is a mapping of values to their groups, a frame whose first column is the values, or a CSV
+    file. A number, or a list of numbers, are widths of intervals.
+
     >>> print(Hierarchies.of({"age": (5, 10), "fare": 2.5}))
     age:5/10+fare:2.5
+    >>> Hierarchies.of({"age": {20: "young", 30: "young", 40: "old"}}).by_key[0][1].rows
+    (('20', 'young'), ('30', 'young'), ('40', 'old'))
     >>> Hierarchies.of("age:5/10+fare:2.5") == Hierarchies.of({"fare": 2.5, "age": (5, 10)})
     True
     """
@@ -42,7 +51,7 @@ class Hierarchies:
             return cls(tuple((key, _source(key, given[key])) for key in sorted(given)))
         if isinstance(given, str) and is_quoted(given) and len(split_words(given, ":")) == 1:
             given = unquoted(given)
-        if isinstance(given, os.PathLike) or (isinstance(given, str) and Path(given).is_dir()):
+        if isinstance(given, os.PathLike) or (isinstance(given, str) and is_folder(given)):
             return cls._from_folder(Path(given))
         if isinstance(given, str) and ":" in given:
             pairs = [split_words(item, ":") for item in split_words(given, "+")]
@@ -94,7 +103,7 @@ def hierarchies_beside(given: Any, folder: Path) -> Any:
         return {key: _rule_beside(rule, folder) for key, rule in given.items()}
     if not isinstance(given, str):
         return given
-    if ":" not in given or (folder / given).is_dir():
+    if ":" not in given or is_folder(folder / given):
         return str(folder / given)
     pairs = [item.partition(":") for item in given.split("+")]
     return "+".join(f"{key}:{_rule_beside(rule, folder)}" for key, _, rule in pairs)
@@ -109,8 +118,21 @@ def _in_words(rule: Hierarchy | Intervals) -> str:
 
 
 def _source(key: str, rule: Any) -> Hierarchy | Intervals:
+    """Widths of intervals: a number, a list of numbers, or text such as 5/10. All else is a hierarchy."""
     if isinstance(rule, (Hierarchy, Intervals)):
         return rule
-    if isinstance(rule, os.PathLike) or (isinstance(rule, str) and not WIDTHS.fullmatch(rule)):
-        return Hierarchy.read(Path(rule), key=key)
-    return Intervals.of(rule)
+    if isinstance(rule, str) and WIDTHS.fullmatch(rule):
+        if is_file(rule):
+            raise InputError(
+                f"the hierarchy of {key!r} is {rule!r}, which can be widths of intervals or the file of this name: "
+                f"give numbers such as {tuple(map(float, rule.split('/')))} for widths, or './{rule}' for the file."
+            )
+        return Intervals.of(rule)
+    if hasattr(rule, "to_list") and not hasattr(rule, "columns"):  # a Series of pandas or polars
+        raise InputError(
+            f"the hierarchy of {key!r} is a {type(rule).__name__}, which can be widths of intervals or the groups of "
+            "its index: give list(…) for widths, or a mapping or a frame of values and their groups for a hierarchy."
+        )
+    if is_number(rule) or isinstance(rule, (list, tuple, range, np.ndarray)):
+        return Intervals.of(rule)
+    return Hierarchy.of(rule, key=key)

@@ -6,35 +6,34 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import checked_whole_number
 from equivoc.attributes import numbers
-from equivoc.attributes.attribute import Attribute
-from equivoc.attributes.geometry import Nested
+from equivoc.attributes.attribute import Attribute, Nested
 from equivoc.attributes.kinds import Kind, as_kinds
+from equivoc.checks import checked_whole_number
+from equivoc.data.cells import Cells, count_cells
 from equivoc.data.classes import Classes
-from equivoc.data.counting.cells import Cells, count_cells
-from equivoc.data.counting.lattice import lattice
-from equivoc.data.reading.columns import fixed
-from equivoc.data.reading.records import open_records
-from equivoc.data.reading.tables import open_table
-from equivoc.data.roles import checked_roles, checked_weights, place_attribute
-from equivoc.did_you_mean import did_you_mean
+from equivoc.data.columns import fixed
+from equivoc.data.lattice import lattice
+from equivoc.data.records import open_records
+from equivoc.data.remarks import Remark, remarks
+from equivoc.data.roles import check_key_text, checked_roles, checked_weights, place_attribute
+from equivoc.data.tables import open_table
+from equivoc.engines.duckdb import workspace
 from equivoc.engines.postgresql import is_address
-from equivoc.engines.workspace import workspace
-from equivoc.errors import InputError
+from equivoc.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from equivoc.data.counting.wide_cells import WideCells
+    from equivoc.data.cells import WideCells
     from equivoc.engines.engine import Engine
-
 
 Confidential = str | Kind | Sequence[str | Kind]
 """What is confidential: a column by its name, a kind of attribute, or several of these."""
@@ -49,9 +48,10 @@ class Microdata:
     database or Spark: pandas). ``domain`` lists the values that the confidential attribute can take; without it, those
     that occur. ``round_to`` first rounds each value to its nearest multiple (a half goes up). ``weights`` names a
     column of survey weights. A null key is a value of its own; a null confidential value is an error, or its row is
-    left out with ``drop_missing=True``. ``sample`` draws so many records at random, with ``seed``; all figures are then
-    those of the sample. ``memory_limit`` ("2GiB") limits the memory in which DuckDB reads and counts a file; what does
-    not fit goes to a private folder inside ``spill``, which is removed afterwards.
+    left out with ``drop_missing=True``. Without ``confidential`` the people have keys only: enough for measures of the
+    keys, such as k-anonymity, and for nothing else. ``sample`` draws so many records at random, with ``seed``; all
+    figures are then those of the sample. ``memory_limit`` ("2GiB") limits the memory in which DuckDB reads and counts a
+    file; what does not fit goes to a private folder inside ``spill``, which is removed afterwards.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 41, 30], "salary": [12, 27, 9]})
@@ -64,7 +64,7 @@ class Microdata:
         self,
         source: Any,
         *,
-        confidential: Confidential,
+        confidential: Confidential | None = None,
         keys: Iterable[str] = (),
         domain: Iterable[float] | None = None,
         round_to: float | None = None,
@@ -77,13 +77,15 @@ class Microdata:
     ) -> None:
         if not isinstance(drop_missing, (bool, np.bool_)):
             raise InputError(f"drop_missing must be True or False, not {drop_missing!r}")
-        kinds = as_kinds(confidential, round_to=round_to, domain=domain)
+        kinds = _kinds(confidential, round_to=round_to, domain=domain)
         names = [kind.name for kind in kinds]
         table = open_table(source, workspace(memory_limit, spill))
         from_file = isinstance(source, (str, os.PathLike)) and not is_address(source)
         self.source = Path(source) if from_file else None
         """The file that the people were read from; None for a frame or a database. No command may overwrite it."""
         self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights)
+        if not (names or self._keys):
+            raise InputError("no column has a role: name the confidential column, or at least one key")
         self._kinds = kinds
         self._drop_missing = bool(drop_missing)
         self._weights_name = weights
@@ -104,6 +106,8 @@ class Microdata:
                 if self._records.dropped
                 else "the table has no records, only column names: give at least one record"
             )
+        for name in self._keys:
+            check_key_text(self._records, name)
         self._attributes: dict[str, Attribute] = {}
         self._place_of_level: dict[str, NDArray[np.int32]] = {}
         for kind in kinds:
@@ -129,7 +133,11 @@ class Microdata:
     def __repr__(self) -> str:
         keys = ", ".join(self._keys) or "none"
         drawn = "" if self.drawn_from is None else f" drawn from {self.drawn_from:,}"
-        return f"<Microdata: {len(self):,} records{drawn}, confidential {', '.join(self._attributes)}, keys {keys}>"
+        left_out = f" ({self.dropped:,} left out)" if self.dropped else ""
+        confidential = ", ".join(self._attributes) or "none"
+        return (
+            f"<Microdata: {len(self):,} records{drawn}{left_out}, confidential {confidential}, keys {keys}>"
+        )
 
     @property
     def drawn_from(self) -> int | None:
@@ -152,6 +160,7 @@ class Microdata:
         """The same people with all confidential attributes combined: each combination that occurs is a category."""
         import pyarrow as pa
 
+        self.check_confidential()
         if len(self._attributes) == 1:
             return self
         codes = np.column_stack([self.of(name).codes for name in self._attributes])
@@ -173,17 +182,19 @@ class Microdata:
 
     def _looking_at(self, name: str | None) -> Microdata:
         view = copy(self)
+        view.__dict__.pop("remarks", None)  # they are about the selected attribute
         view._look_at(name)
         return view
 
     @property
     def several(self) -> bool:
         """True if there are several confidential attributes and none is selected."""
-        return self._current is None
+        return self._current is None and len(self._attributes) > 1
 
     @property
     def attribute(self) -> Attribute:
         """The confidential attribute; InputError if there are several and none is selected."""
+        self.check_confidential()
         if self._current is None:
             names = list(self._attributes)
             raise InputError(
@@ -191,6 +202,14 @@ class Microdata:
                 f"people.of({names[0]!r})"
             )
         return self._attributes[self._current]
+
+    def check_confidential(self) -> None:
+        """InputError if no attribute is confidential."""
+        if not self._attributes:
+            raise InputError(
+                "the people have no confidential attribute, so only their keys can be measured, as by k-anonymity: "
+                "name the confidential column (confidential=… in Python, --confidential in a command)"
+            )
 
     @property
     def confidential(self) -> str:
@@ -226,7 +245,7 @@ class Microdata:
     def alike(self, source: Any) -> Microdata:
         """Other people in a table with the same columns, read with the same roles, kinds, rounding and given domain."""
         kinds = [kind for kind in self._kinds if kind.name in self._attributes]
-        return Microdata(source, confidential=kinds, keys=self._keys, drop_missing=self._drop_missing)
+        return Microdata(source, confidential=kinds or None, keys=self._keys, drop_missing=self._drop_missing)
 
     def check_rounded_alike(self, others: Microdata) -> None:
         """InputError unless the values of ``others`` have the same rounding."""
@@ -251,6 +270,11 @@ class Microdata:
         """How many rows were dropped because a confidential value was missing."""
         return self._records.dropped
 
+    @cached_property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What to know about how they were read: rows left out, words that may mean "missing"."""
+        return tuple(remarks(self))
+
     @property
     def source_rows(self) -> NDArray[np.int64]:
         """The row of each record in the source, from 0: they differ from the records' numbers if rows were dropped."""
@@ -271,6 +295,10 @@ class Microdata:
     @property
     def codes(self) -> NDArray[np.int32]:
         """The position of each record's confidential value in `values`, in row order."""
+        if self._codes is None and not self._attributes:
+            self._codes = fixed(
+                np.zeros(len(self), np.int32)
+            )  # classes of keys only: one value for everybody
         if self._codes is None:
             name = self.confidential
             self._codes = fixed(self._place_of_level[name][self._records.codes(name)])
@@ -289,12 +317,17 @@ class Microdata:
         for *keys, levels in self._records.pieces([*self.known_keys(known), name]):
             yield keys, self._place_of_level[name][levels]
 
+    def key_values(self, name: str) -> pa.Array:
+        """The key's distinct values as Arrow, ascending; null, if it occurs, is the last."""
+        self._check_key(name)
+        return self._records.levels(name)
+
     def levels(self, name: str) -> tuple[Any, ...]:
         """The key's distinct values, ascending; None, if it occurs, is the last."""
         self._check_key(name)
         if name not in self._levels:
             try:
-                self._levels[name] = tuple(self._records.levels(name).to_pylist())
+                self._levels[name] = tuple(self.key_values(name).to_pylist())
             except (ValueError, OverflowError):
                 raise InputError(
                     f"the key {name!r} holds dates outside the years 1 to 9999: give text"
@@ -357,7 +390,7 @@ class Microdata:
     def _cells(self) -> Cells | WideCells:
         """The confidential values in the classes of all keys, in the records' order of keys."""
         if self._finest is None:
-            counted, span = self._records.cells(), len(self.attribute)
+            counted, span = self._records.cells(), len(self.attribute) if self._attributes else 1
             if counted is not None and replace(counted.layout, span=span).fits:
                 radices = counted.layout.radices
                 same = [np.arange(radix) for radix in radices]
@@ -392,9 +425,9 @@ class Microdata:
         self, known: Sequence[str], *, eps: Sequence[float], tolerance: float | None
     ) -> pa.Table | None:
         """The measure of every class's own distribution, if the engine that holds the records can compute it; else
-        None. A row per class, in the order of `classes`; see `equivoc.engines.measuring.ClassQuestion.columns`.
+        None. A row per class, in the order of `classes`; see `equivoc.engines.engine.ClassQuestion.columns`.
         """
-        from equivoc.engines.measuring import ClassQuestion, MeasuringEngine
+        from equivoc.engines.engine import ClassQuestion, MeasuringEngine
 
         engine = self.engine
         if not isinstance(engine, MeasuringEngine) or self._current not in self._place_of_level:
@@ -425,7 +458,7 @@ class Microdata:
     ) -> Iterator[Classes]:
         """The classes for every subset of the keys with ``min_size`` to ``max_size`` members, finest first.
 
-        All come from one pass over the data (see `equivoc.data.counting.lattice`). Each subset comes once, its
+        All come from one pass over the data (see `equivoc.data.lattice`). Each subset comes once, its
         keys in the order of ``.known``: those with most levels first. With ``values``, these codes are
         counted instead of the confidential ones.
         """
@@ -452,6 +485,17 @@ class Microdata:
     def _check_key(self, name: str) -> None:
         if name not in self._keys:
             raise InputError(f"{name!r} is not a key{did_you_mean(name, self._keys)}")
+
+
+def _kinds(
+    confidential: Confidential | None, *, round_to: float | None, domain: Iterable[float] | None
+) -> tuple[Kind, ...]:
+    """The kinds of the confidential columns; none without one."""
+    if confidential is not None:
+        return as_kinds(confidential, round_to=round_to, domain=domain)
+    if not (round_to is None and domain is None):
+        raise InputError("round_to and domain are about a confidential column: name it by confidential")
+    return ()
 
 
 def check_people(name: str, given: object) -> None:

@@ -13,7 +13,7 @@ from equivoc.errors import InputError
 def read(
     path: str | os.PathLike[str],
     *,
-    confidential: Confidential,
+    confidential: Confidential | None = None,
     keys: Iterable[str] = (),
     domain: Iterable[float] | None = None,
     round_to: float | None = None,
@@ -34,7 +34,7 @@ def read(
     """
     source: Any = path
     if engine == "spark":
-        from equivoc.engines.spark.table import open_people
+        from equivoc.engines.spark import open_people
 
         source = open_people(str(path), master=master)
     elif engine != "duckdb":
@@ -54,3 +54,26 @@ def read(
         memory_limit=memory_limit,
         spill=spill,
     )
+
+
+# A control group: people of the same population who are not in the data.
+
+
+def control_people(people: Microdata, control: Any) -> Microdata:
+    """The control group as Microdata, read like the people's table."""
+    try:
+        if not isinstance(control, Microdata):
+            return people.alike(control)
+        if control.several:
+            return control_people(people, control.of(people.confidential))
+        if control.confidential != people.confidential:
+            raise InputError(
+                f"its confidential column is {control.confidential!r}, not {people.confidential!r}"
+            )
+        lacking = [key for key in people.keys if key not in control.keys]
+        if lacking:
+            raise InputError(f"it lacks the key {lacking[0]!r}")
+        people.check_rounded_alike(control)
+    except InputError as mistake:
+        raise InputError(f"the control group cannot be used: {mistake}") from None
+    return control

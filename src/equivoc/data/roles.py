@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from equivoc.attributes import numbers
 from equivoc.attributes.attribute import Attribute
-from equivoc.attributes.kinds import Kind
-from equivoc.data.reading.columns import fixed
-from equivoc.data.reading.records import Records
-from equivoc.data.reading.tables import Table
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
+from equivoc.attributes.kinds import Bare, Kind
+from equivoc.attributes.written_values import NUMBER
+from equivoc.data.columns import fixed
+from equivoc.data.records import Records, open_records
+from equivoc.data.tables import Table
+from equivoc.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,14 +88,49 @@ def place_attribute(
     return attribute, fixed(places)
 
 
+def why_not_confidential(table: Table, names: Sequence[str]) -> dict[str, str]:
+    """Of these columns, those that cannot be confidential by name alone, and the reason; the table is read once."""
+    if not names:
+        return {}
+    records, _ = open_records(table, keys=[], confidential=names, raw=[], drop_missing=False)
+    found = {}
+    for name in names:
+        placed = Bare(name).resolve(records.levels(name).drop_null())
+        if isinstance(placed, numbers.Misfit):
+            found[name] = str(_misfit(records, name, placed))
+    return found
+
+
+def check_key_text(records: Records, name: str) -> None:
+    """InputError if a key holds bytes that are not text: no released file could be read again."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    levels = records.levels(name)
+    if not (pa.types.is_binary(levels.type) or pa.types.is_large_binary(levels.type)):
+        return
+    for at, level in enumerate(levels):
+        try:
+            pc.cast(level, pa.large_string())
+        except pa.ArrowInvalid:
+            row = int(np.argmax(records.codes(name) == at))
+            raise InputError(
+                f"{_place(records, row)} the key {name!r} holds bytes that are not UTF-8 text, {_shown(level.as_py())}"
+                ": give text in UTF-8, or numbers"
+            ) from None
+
+
 def _misfit(records: Records, name: str, misfit: numbers.Misfit) -> InputError:
     """The error about the first row with an invalid value."""
     codes = records.codes(name)
-    row = int(np.argmax(np.isin(codes, misfit.levels)))
+    shown = misfit.levels if misfit.examples is None else misfit.examples
+    row = int(np.argmax(np.isin(codes, shown)))
     value = records.levels(name)[int(codes[row])].as_py()
+    many = int(np.count_nonzero(np.isin(codes, misfit.levels)))
+    said = f"; {many:,} of {len(records):,} values {misfit.all_are}" if misfit.all_are else ""
     return InputError(
         f"{_place(records, row)} the confidential column {name!r} holds {_shown(value)}, "
-        f"which {misfit.why}: {misfit.advice}"
+        f"which {misfit.why}{said}: {misfit.advice}"
     )
 
 
@@ -125,7 +160,7 @@ def checked_weights(records: Records, name: str) -> NDArray[np.float64]:
     raw = records.raw(name)
     if pa.types.is_string(raw.type) or pa.types.is_large_string(raw.type):
         raw = pc.utf8_trim_whitespace(raw)
-        words = pc.fill_null(pc.invert(pc.match_substring_regex(raw, numbers.NUMBER)), False)
+        words = pc.fill_null(pc.invert(pc.match_substring_regex(raw, NUMBER)), False)
         row = int(pc.index(words, True).as_py())
         if row >= 0:
             raise InputError(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import checked_whole_number
+from equivoc.checks import checked_whole_number
 from equivoc.datasets import acs_figures as figures
 from equivoc.datasets.acs_chances import Chances, chances
-from equivoc.datasets.attributes import AGE, DOMAINS, SALARY
+from equivoc.datasets.shipped import AGE, DOMAINS, SALARY
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
+from equivoc.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,3 +89,32 @@ def _roles(name: str) -> Roles:
     if not isinstance(name, str) or name not in _SHIPPED:
         raise InputError(f"no data set named {name!r} comes with equivoc{did_you_mean(name, names())}")
     return _SHIPPED[name]
+
+
+# The paper's seven attributes: their names and the values each can take.
+
+SALARY = range(10, 251, 10)
+"""Thousands of US dollars a year: 25 values."""
+AGE = range(16, 85)
+"""Years."""
+SEX = range(1, 3)
+"""1 male, 2 female."""
+EDUCATION = range(1, 17)
+"""Highest level reached, 1 none to 16 doctorate."""
+INDUSTRY = range(1, 19)
+"""Groups of the Census industry codes."""
+OCCUPATION = range(1, 26)
+"""Groups of the Census occupation codes."""
+TRAVEL_TIME = range(1, 178)
+"""Minutes to work, one way."""
+
+DOMAINS = {
+    "Salary": SALARY,
+    "Age": AGE,
+    "Sex": SEX,
+    "Education": EDUCATION,
+    "Industry": INDUSTRY,
+    "Occupation": OCCUPATION,
+    "Travel_time": TRAVEL_TIME,
+}
+"""The seven columns in order; the first is confidential, the others are what an intruder may know."""

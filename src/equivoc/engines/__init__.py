@@ -1,1 +1,1 @@
-"""Engines that read and count: SQL built once, with a thin executor per engine."""
+"""What reads and counts people: one protocol (`engine.py`) for DuckDB, PostgreSQL and Spark; CSV and Parquet files."""

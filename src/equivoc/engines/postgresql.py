@@ -19,9 +19,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
-from equivoc.did_you_mean import did_you_mean
 from equivoc.engines.engine import ColumnKind, SqlEngine, empty_batch
-from equivoc.errors import InputError
+from equivoc.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa

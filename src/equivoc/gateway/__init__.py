@@ -1,1 +1,1 @@
-"""A gateway that answers aggregate questions about people exactly, or refuses before someone is disclosed."""
+"""Answers questions one at a time and refuses those that would disclose a person."""

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.gateway.null_moves import SumMoves
-from equivoc.measure.parallel import over_pieces
-from equivoc.queries.even_grids import EvenGrid
+from equivoc.parallel import over_pieces
+from equivoc.systems.grids import EvenGrid
+from equivoc.systems.posteriors.moves import SumMoves
 
 if TYPE_CHECKING:
     from equivoc.gateway.chain_kernels import ChainShape, Goal
@@ -241,6 +241,11 @@ class AnswerPool:
             return [goal]
         able = np.flatnonzero(goal.inside & (low <= goal.target) & (goal.target <= high))
         return [goal._replace(chosen=int(person)) for person in rng.permutation(able)[:ATTAINERS]]
+
+
+def least_work(grid: EvenGrid, *, people: int, databases: int) -> int:
+    """The elementary operations without which no question can be judged: see `AnswerPool.sweep_work`."""
+    return databases * 2 * people * (grid.steps + 1) * (FIRST_SWEEPS + MIXING_SWEEPS)
 
 
 def no_goal() -> Goal:

@@ -11,18 +11,51 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.data.microdata import Microdata
 from equivoc.gateway.answer_pool import AnswerPool, Extreme, Limits
 from equivoc.gateway.history import SavedPool
-from equivoc.gateway.null_moves import KeyOrders, SumMoves, sum_moves
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.rank_rule import KnownSums, Trial
-from equivoc.queries.answers.question import Question
-from equivoc.queries.even_grids import EvenGrid
+from equivoc.systems.grids import EvenGrid
+from equivoc.systems.posteriors.moves import SumMoves, sum_moves
+from equivoc.systems.system import Question
 
 if TYPE_CHECKING:
     from equivoc.gateway.chain_kernels import Goal
 
 SUMS = ("sum", "avg")
+
+
+class KeyOrders:
+    """Orders of the people by their keys: which sets are ranges of one key, and who are neighbours."""
+
+    def __init__(self, people: Microdata) -> None:
+        self._people = len(people)
+        self.codes = {key: people.key_codes(key).astype(np.int64) for key in people.keys}
+        self._before = {
+            key: np.concatenate([[0], np.cumsum(np.bincount(codes))]) for key, codes in self.codes.items()
+        }
+
+    def ranges(self, members: NDArray[np.int64]) -> dict[str, tuple[int, int]]:
+        """The keys of which the set is a range of codes: from the first to before the second."""
+        found = {}
+        for key, codes in self.codes.items():
+            own = codes[members]
+            low, high = int(own.min()), int(own.max()) + 1
+            if self._before[key][high] - self._before[key][low] == len(members):
+                found[key] = (low, high)
+        return found
+
+    def neighbours(self, atom: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Pairs of people of different atoms who are next to each other in some key, the other keys being equal or
+        near."""
+        pairs = []
+        for key in self.codes:
+            others = [codes for name, codes in self.codes.items() if name != key]
+            order = np.lexsort((self.codes[key], *others))
+            pair = np.column_stack([order[:-1], order[1:]])
+            pairs.append(pair[atom[pair[:, 0]] != atom[pair[:, 1]]])
+        return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ likely: all databases that fit are.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+
 from typing import NamedTuple
 
 import numpy as np

@@ -3,27 +3,60 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.gateway.answered import SUMS, Answered, Setting
-from equivoc.gateway.class_edges import edge_fault, key_classes
+from equivoc.gateway.answer_pool import least_work
+from equivoc.gateway.answered import SUMS, Answered, KeyOrders, Setting, digest
+from equivoc.gateway.edges import edge_fault, key_classes, too_small
 from equivoc.gateway.history import Entry, SavedPool
-from equivoc.gateway.null_moves import KeyOrders
 from equivoc.gateway.policy import Policy
-from equivoc.gateway.query_set_rule import too_small
 from equivoc.gateway.rank_rule import Trial, secret_prime
-from equivoc.number_format import bits, counted
-from equivoc.queries.answers.constraints import answer_grid
-from equivoc.queries.answers.question import Question
-from equivoc.queries.statements.asking import ask
-from equivoc.queries.statements.parsing import parse, parse_one
-from equivoc.queries.statements.people_table import PeopleTable
-from equivoc.queries.statements.schema import schema_of
-from equivoc.queries.statements.statement import Statement
+from equivoc.sql.asking import PeopleTable, ask
+from equivoc.sql.parsing import parse, parse_one
+from equivoc.sql.schema import schema_of
+from equivoc.sql.statement import Statement
+from equivoc.systems.constraints import answer_grid
+from equivoc.systems.grids import EvenGrid
+from equivoc.systems.system import Question
+from equivoc.text import bits, counted, figure, percent
+
+# What an owner has to know of her data and policy before the first question, with numbers.
+
+FREQUENT = 0.2
+"""The share of people with one value from which on the drawn databases say little about the true answers."""
+
+
+def warnings_of(people: Microdata, policy: Policy, grid: EvenGrid) -> Iterator[str]:
+    """Sentences."""
+    yield from (remark.sentence for remark in people.remarks)
+    counts = np.bincount(people.codes, minlength=len(people.values))
+    at = int(np.argmax(counts))
+    share = counts[at] / len(people)
+    if share > FREQUENT:
+        k = policy.least_people
+        end = " at an end of the domain" if at in (0, len(people.values) - 1) else ""
+        value, name = figure(float(people.values[at])), people.confidential
+        yield (
+            f"{counts[at]:,} of {counted(len(people), 'person')} ({percent(share)}) have the {name} {value}{end}: "
+            f"of {k} people chosen at random, all have it with probability {percent(share**k)}. Decisions take all "
+            "values as equally likely and do not see this, so answers may pin down many people; the log says how "
+            "many. Ask for larger sets (least_people, edges), or do not answer questions about this column."
+        )
+    databases = policy.draws if policy.simulatable else 1
+    least = least_work(grid, people=len(people), databases=databases)
+    if policy.work < least:
+        yield (
+            f"every question for a SUM, AVG, MIN or MAX that tells something new will be refused: judging one takes at "
+            f"least {least:,} operations, and work is {policy.work:,}. Raise work, or lower draws or the number of "
+            "values (round_to)."
+        )
+
 
 ANSWERABLE = ("count", "sum", "avg", "min", "max")
 OUT_OF_WORK = "deciding takes more work than the policy allows."
@@ -82,7 +115,13 @@ class Decisions:
         self._table = PeopleTable.of(people, self._schema)
         self._classes = key_classes(people, self._schema, policy.edges)
         self._answered: dict[str, Answered] = {}
+        self.told: dict[bytes, Question] = {}
+        """The questions whose answers were given to anybody, each once."""
         self._saved: dict[str, int] = {}
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the owner has to know before the first question."""
+        return tuple(warnings_of(self._people, self._policy, self._setting.grid))
 
     def read(self, sql: str) -> AskedStatement:
         """The statement of a text; InputError if it is none that the gateway can read."""
@@ -136,6 +175,7 @@ class Decisions:
     def take(self, asked: AskedStatement, analyst: str, verdict: Verdict | None = None) -> None:
         """Remember the statement as answered; ``verdict`` is the one just given, which saves work."""
         self._of(analyst).take(asked.questions, None if verdict is None else verdict.trial)
+        self._remember(asked)
 
     def replay(self, entries: Sequence[Entry], pools: Mapping[str, SavedPool]) -> None:
         """Restore the state from the log; InputError if the log does not belong to the data.
@@ -153,9 +193,15 @@ class Decisions:
         for entry, each in zip(told, asked, strict=True):
             if json.loads(json.dumps(each.value(), default=str)) != entry.value:
                 raise InputError(f"the store is damaged: entry {entry.number} is not what the data answer.")
+        for each in asked:
+            self._remember(each)
         if not self._restored(told, asked, pools):
             self._answered.clear()
             self._restored(told, asked, {})
+
+    def _remember(self, asked: AskedStatement) -> None:
+        for question in asked.questions:
+            self.told.setdefault(digest(question), question)
 
     def _restored(
         self, told: Sequence[Entry], asked: Sequence[AskedStatement], pools: Mapping[str, SavedPool]

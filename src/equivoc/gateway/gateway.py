@@ -12,13 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from equivoc.data.fingerprint import data_fingerprint
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.gateway.history import Decision, Entry, History
+from equivoc.gateway.pinned_down import WORK, AnswersSoFar, PinnedDown
 from equivoc.gateway.policy import Policy, as_policy
-from equivoc.number_format import bits, counted
 from equivoc.plain_text import printable
-from equivoc.study.fingerprint import data_fingerprint
+from equivoc.text import bits, counted
 
 LONGEST_NAME = 200
 POOL_EVERY = 20
@@ -91,11 +92,16 @@ class Gateway:
         )
         try:
             self._decisions = Decisions(people, self.policy, secret=history.salt)
-            self._decisions.replay(history.entries(), history.pools())
+            entries = history.entries()
+            self._decisions.replay(entries, history.pools())
+            given = [entry.number for entry in entries if entry.decision == "answered"]
+            self._last_answered = given[-1] if given else 0
         except BaseException:
             history.close()
             raise
         self._history = history
+        self.warnings = self._decisions.warnings()
+        """What the owner has to know of these data under this policy, in sentences: not for analysts."""
 
     def ask(self, sql: str, *, analyst: str) -> Reply:
         """Decide one question; questions from several threads are decided one after the other.
@@ -119,6 +125,8 @@ class Gateway:
             if verdict.decision != "refused":
                 with self._whole_or_stopped():
                     self._decisions.take(asked, analyst, verdict)
+                if verdict.decision == "answered":
+                    self._last_answered = entry.number
                 self._save_pools(every=POOL_EVERY)
             return Reply(verdict.decision != "refused", entry.value, entry.reason, entry.number)
 
@@ -127,6 +135,41 @@ class Gateway:
         with self._one_at_a_time:
             self._check_open()
             return self._history.entries(analyst)
+
+    def pinned_down(self, *, work: float = WORK) -> PinnedDown:
+        """Whom all answers so far pin down, for the owner alone; it is also kept in the log.
+
+        ``work``: elementary steps for each linked part of the people (1e8 take about a second). `ask` does not wait
+        for this: the service computes it in a process of its own after each answer.
+        """
+        found = self.so_far().pinned_down(work=work)
+        self.note(found)
+        return found
+
+    def so_far(self) -> AnswersSoFar:
+        """All answers that were given, as they are known outside."""
+        with self._one_at_a_time:
+            self._check_open()
+            return AnswersSoFar(
+                self._last_answered,
+                tuple(self._decisions.told.values()),
+                self.people.values,
+                {key: self.people.key_codes(key).astype("int64") for key in self.people.keys},
+                len(self.people),
+                self.policy.least_h0,
+            )
+
+    def note(self, pinned: PinnedDown) -> None:
+        """Keep in the log whom the answers pinned down."""
+        with self._one_at_a_time:
+            self._check_open()
+            self._history.note(pinned)
+
+    def last_note(self) -> PinnedDown | None:
+        """What was kept last; None if nothing was."""
+        with self._one_at_a_time:
+            self._check_open()
+            return self._history.last_note()
 
     @property
     def stopped(self) -> str | None:
@@ -185,10 +228,10 @@ class Gateway:
 
 def _check_limits(people: Microdata, policy: Policy) -> None:
     """InputError for limits that no answer about these people can meet, before anything is stored."""
-    from equivoc.gateway.class_edges import key_classes
-    from equivoc.queries.answers.constraints import answer_grid
-    from equivoc.queries.statements.exact_aggregates import ConfidentialValues
-    from equivoc.queries.statements.schema import schema_of
+    from equivoc.gateway.edges import key_classes
+    from equivoc.sql.exact_aggregates import ConfidentialValues
+    from equivoc.sql.schema import schema_of
+    from equivoc.systems.constraints import answer_grid
 
     if not people.attribute.numeric:
         raise InputError(f"{people.confidential} is not a number; a gateway answers sums of numbers.")

@@ -1,13 +1,13 @@
 """The log of a gateway in an SQLite file: every question, decision and answer, on disk before it is given.
 
 The file is private (mode 0600) and holds answers, but no record of a person. One row per question, written in one
-transaction with full synchronisation: after a crash at any moment, what was answered is in the log.
+transaction with full synchronisation: after a crash at any moment, what was answered is in the log. Before and after
+each entry the file must be the one that was opened, with the last entry that was written.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from equivoc.errors import InputError
+from equivoc.gateway.pinned_down import PinnedDown
 from equivoc.gateway.policy import Policy, looser_in
 from equivoc.gateway.store_lock import StoreLock
 
@@ -34,6 +35,10 @@ CREATE TABLE entries (
 );
 CREATE TABLE pools (scope TEXT PRIMARY KEY, statements INTEGER NOT NULL, answers BLOB NOT NULL, databases BLOB NOT NULL)
 """
+_PINNED = """
+CREATE TABLE IF NOT EXISTS pinned_down (number INTEGER PRIMARY KEY, exact INTEGER, below INTEGER, unsettled INTEGER)
+"""
+"""Stores of earlier versions lack it."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,8 @@ class History:
         """Secret random bytes of this store."""
         self._connection = connection
         self._lock = lock
+        self._last = _last_entry(connection)
+        lock.look()
 
     @classmethod
     def open(
@@ -91,19 +98,17 @@ class History:
             raise InputError(f"the store {path} cannot be created: {path.parent} is not a folder.")
         if path.exists() and not path.is_file():
             raise InputError(f"the store {path} is not a regular file; give another path.")
-        if not StoreLock.path(path).exists():  # no gateway has used it: leave another program's file as it is
-            with _said(path):
-                _check_kind(path)
         lock = StoreLock(path)
         try:
             with _said(path):
-                _check_kind(path)
-                connection = _connect(path)
+                _check_kind(path, lock)
+                connection = _connect(lock.path)
             try:
                 with _said(path):
-                    salt = _begin(connection, path, data)
+                    salt = _begin(connection, path, data, new=lock.new)
+                    _check_whole(connection, path)
                     _take_policy(connection, path, policy, accept_looser_policy)
-                return cls(path, connection, lock, salt)
+                    return cls(path, connection, lock, salt)
             except BaseException:
                 connection.close()
                 raise
@@ -136,22 +141,35 @@ class History:
             return tuple(found.fetchall())
 
     def record(self, analyst: str, question: str, decision: Decision, reason: str, value: Any) -> Entry:
-        """Write one entry; on disk when this returns."""
+        """Write one entry; on disk, in the file that was opened, when this returns."""
         time, text = _now(), json.dumps(value, default=str)
-        with _said(self.path), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._writing():
             row = (time, analyst, question, decision, reason, text)
             query = "INSERT INTO entries (time, analyst, question, decision, reason, value) VALUES (?, ?, ?, ?, ?, ?)"
             number = self._connection.execute(query, row).lastrowid
-        assert number is not None
+            assert number is not None
+            last = (number, *row)
+        self._last = last
         return Entry(number, time, analyst, question, decision, reason, json.loads(text))
 
     def save_pool(self, scope: str, pool: SavedPool) -> None:
         """Replace the saved pool of a scope."""
-        with _said(self.path), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._writing():
             row = (scope, pool.statements, pool.answers, pool.databases)
             self._connection.execute("INSERT OR REPLACE INTO pools VALUES (?, ?, ?, ?)", row)
+
+    def note(self, pinned: PinnedDown) -> None:
+        """Keep whom the answers up to an entry pinned down."""
+        with self._writing():
+            row = (pinned.number, pinned.exact, pinned.below, pinned.unsettled)
+            self._connection.execute("INSERT OR REPLACE INTO pinned_down VALUES (?, ?, ?, ?)", row)
+
+    def last_note(self) -> PinnedDown | None:
+        """The latest of them."""
+        query = "SELECT number, exact, below, unsettled FROM pinned_down ORDER BY number DESC LIMIT 1"
+        with _said(self.path):
+            row = self._connection.execute(query).fetchone()
+        return None if row is None else PinnedDown(*row)
 
     def pools(self) -> dict[str, SavedPool]:
         """The saved pool of each scope."""
@@ -161,23 +179,30 @@ class History:
             ).fetchall()
         return {scope: SavedPool(*rest) for scope, *rest in rows}
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction, if the store is still the file that was opened and ends with the entry last written."""
+        self._lock.check()
+        with _said(self.path), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            if _last_entry(self._connection) != self._last:
+                raise InputError(f"the last entry of the store {self.path} is not the one last written.")
+            yield
+        self._lock.check(after_writing=True)
+        self._lock.look()
+
     def close(self) -> None:
         """Close the file and release its lock."""
         self._connection.close()
         self._lock.release()
 
 
-def _check_kind(path: Path) -> None:
-    """InputError if the file is not a gateway's; a missing or an empty one will be. Changes nothing."""
-    try:
-        if not path.stat().st_size:
-            return
-    except FileNotFoundError:
+def _check_kind(path: Path, lock: StoreLock) -> None:
+    """InputError if the file is neither new nor a gateway's. Changes nothing."""
+    if lock.new:
         return
-    except OSError as problem:
-        raise InputError(f"the store {path} cannot be used: {problem.strerror}.") from None
     # Immutable: SQLite creates no files beside it. Tables that only the write-ahead log has are not seen.
-    looked = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    looked = sqlite3.connect(f"{lock.path.as_uri()}?mode=ro&immutable=1", uri=True)
     try:
         tables = {row[0] for row in looked.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     finally:
@@ -188,7 +213,6 @@ def _check_kind(path: Path) -> None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         path.chmod(0o600)
     except OSError as problem:
         raise InputError(f"the store {path} cannot be used: {problem.strerror}.") from None
@@ -198,15 +222,21 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _begin(connection: sqlite3.Connection, path: Path, data: Callable[[bytes], str]) -> bytes:
+def _begin(connection: sqlite3.Connection, path: Path, data: Callable[[bytes], str], *, new: bool) -> bytes:
     """Create the tables in one transaction, or check that they belong to the same data; the salt."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if not new:
+                raise InputError(
+                    f"the store {path} is an empty file. If answers were ever stored in it, put its latest state back; "
+                    "if not, remove it, and a new store is made."
+                )
             for statement in _TABLES.split(";"):
                 connection.execute(statement)
             salt = secrets.token_bytes(SALT_BYTES)
             connection.execute("INSERT INTO gateway VALUES (?, ?, ?)", (FORMAT, salt, data(salt)))
+    connection.execute(_PINNED)
     found = connection.execute("SELECT format, salt, data FROM gateway").fetchall()
     if len(found) != 1 or found[0][0] != FORMAT or not isinstance(found[0][1], bytes):
         raise InputError(f"{path} is not a store of this version of equivoc; give another path.")
@@ -217,6 +247,23 @@ def _begin(connection: sqlite3.Connection, path: Path, data: Callable[[bytes], s
             "single people changed. Start a new store only if no one can combine both."
         )
     return salt
+
+
+def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
+    """InputError if the file is damaged, or entries are missing: an older copy of a part of it was put back."""
+    if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+        raise InputError(f"the store {path} is damaged: its pages or indexes contradict each other.")
+    counts = "SELECT count(*), coalesce(min(number), 1), coalesce(max(number), 0) FROM entries"
+    count, first, last = connection.execute(counts).fetchone()
+    given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
+    if not (first == 1 and count == last == (0 if given is None else given[0])):
+        raise InputError(f"the store {path} is damaged: some of its entries are missing.")
+
+
+def _last_entry(connection: sqlite3.Connection) -> tuple[Any, ...] | None:
+    columns = "number, time, analyst, question, decision, reason, value"
+    row = connection.execute(f"SELECT {columns} FROM entries ORDER BY number DESC LIMIT 1").fetchone()
+    return None if row is None else tuple(row)
 
 
 def _take_policy(connection: sqlite3.Connection, path: Path, policy: Policy, accept_looser: bool) -> None:
@@ -246,6 +293,11 @@ def _said(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as problem:
+        if str(problem).startswith("Could not decode"):  # and quotes it, be it the salt
+            raise InputError(f"{path} is damaged, or not a gateway's store: a text cannot be read.") from None
         raise InputError(f"the store {path} cannot be used: {problem}.") from None
     except sqlite3.DatabaseError as problem:
-        raise InputError(f"{path} is damaged, or not a gateway's store: {problem}.") from None
+        told = str(problem).partition(" - ")[0]  # what follows quotes the file
+        raise InputError(f"{path} is damaged, or not a gateway's store: {told}.") from None
+    except UnicodeError:
+        raise InputError(f"{path} is damaged, or not a gateway's store: a text cannot be read.") from None

@@ -14,10 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from equivoc.arguments import check_choice, checked_number, checked_whole_number, is_number
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
-from equivoc.number_format import exact
+from equivoc.checks import check_choice, checked_number, checked_whole_number, is_finite, is_number
+from equivoc.errors import InputError, did_you_mean
+from equivoc.text import exact
 
 SCOPES = ("everyone", "analyst")
 MOST_DRAWS = 100_000
@@ -217,7 +216,7 @@ def _checked_edges(given: object) -> dict[str, tuple[Any, ...]]:
     for key, edges in given.items():
         if not isinstance(key, str) or not isinstance(edges, Sequence) or isinstance(edges, str) or not edges:
             raise InputError(f"edges of {key!r}: give a list of at least one edge, as in age = [20, 40, 60].")
-        number = all(is_number(edge) and math.isfinite(edge) for edge in edges)
+        number = all(is_finite(edge) for edge in edges)
         text = all(isinstance(edge, str) for edge in edges)
         day = all(isinstance(edge, date) and not isinstance(edge, datetime) for edge in edges)
         time = all(isinstance(edge, datetime) for edge in edges)

@@ -1,1 +1,1 @@
-"""How much a release loses for those who use it: each measure is 0 for the unprotected file and grows with damage."""
+"""What a release loses: errors of counts and queries, of models, of tables."""

@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.data.columns import positions
 from equivoc.data.microdata import Microdata
-from equivoc.data.reading.columns import positions
-from equivoc.data.reading.records import held_columns
-from equivoc.data.reading.tables import open_table
+from equivoc.data.records import held_columns
+from equivoc.data.tables import open_table
 from equivoc.errors import InputError
-from equivoc.intruder.files.released_confidential import with_groups_as_sets
-from equivoc.intruder.files.released_symbols import Symbols, as_floats, is_numeric
-from equivoc.intruder.files.symbol_reading import read_symbols
-from equivoc.intruder.release import Release
-from equivoc.techniques.differential_privacy.noisy_table import NoisyCounts
-from equivoc.techniques.generalisation.generalisation import GeneralisedRecords
-from equivoc.techniques.released_file import most_nulls
+from equivoc.releases.file_reading import most_nulls
+from equivoc.releases.release import Release
+from equivoc.releases.released_columns import with_groups_as_sets
+from equivoc.releases.symbol_reading import Symbols, as_floats, is_numeric, read_symbols
+from equivoc.techniques.generalisation import GeneralisedRecords
+from equivoc.techniques.noisy_table import NoisyCounts
 
 if TYPE_CHECKING:
-    from equivoc.data.reading.columns import Column
-    from equivoc.intruder.released_column import ReleasedColumn
+    from equivoc.data.columns import Column
+    from equivoc.intruder.prior import ReleasedColumn
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -184,8 +183,6 @@ def _of_groups(people: Microdata, name: str, released: ReleasedColumn) -> ShownC
 
 def _as_read(people: Microdata, name: str, column: Column) -> ShownColumn:
     """A column of a file, whose symbols are read one by one unless all are levels of the original."""
-    import pyarrow as pa
-
     levels = _levels(people, name)
     most = np.inf
     if name == people.confidential:
@@ -198,13 +195,7 @@ def _as_read(people: Microdata, name: str, column: Column) -> ShownColumn:
         place = positions(column.levels, levels)
         if (place >= 0).all():
             return _of_levels(people, name, place[column.codes])
-    try:
-        symbols = read_symbols(column, levels, name=name, role="column", most_nulls=most)
-    except pa.ArrowInvalid:
-        raise InputError(
-            f"the key {name!r} holds bytes that are no text, so its utility cannot be measured."
-        ) from None
-    return _shown(name, symbols)
+    return _shown(name, read_symbols(column, levels, name=name, role="column", most_nulls=most))
 
 
 def _suppressed(column: Column, most: float) -> bool:

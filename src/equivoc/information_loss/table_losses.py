@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
-from equivoc.information_loss.loss import Loss
-from equivoc.number_format import exact, probability
+from equivoc.information_loss.differences import Loss
+from equivoc.tables.cell_rounding import RoundedTable
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.redesign import RedesignedTable
 from equivoc.tables.release import TableRelease
-from equivoc.tables.rounding.cell_rounding import RoundedTable
+from equivoc.text import exact, probability
 
 Floats = NDArray[np.float64]
 

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from equivoc.arguments import checked_whole_number
+from equivoc.checks import checked_whole_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.information_loss.differences import (
     DEVIATIONS,
     SHARE,
+    Loss,
     association_losses,
     average_losses,
     distribution_losses,
 )
-from equivoc.information_loss.loss import Loss
-from equivoc.information_loss.prediction import HELD_OUT, prediction_loss
-from equivoc.information_loss.propensity import pmse_ratio
-from equivoc.information_loss.query_error import QUERIES, mean_query_error
-from equivoc.information_loss.refused_queries import share_refused
+from equivoc.information_loss.model_losses import HELD_OUT, pmse_ratio, prediction_loss
+from equivoc.information_loss.query_error import QUERIES, mean_query_error, share_refused
 from equivoc.information_loss.shown_table import ShownTable, original_table, released_table
 from equivoc.information_loss.table_losses import table_loss_frame, table_losses
-from equivoc.intruder.release import Release
-from equivoc.number_format import figure, probability
+from equivoc.releases.release import Release
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.release import TableRelease
 from equivoc.techniques.query_restriction import AnsweredQueries
+from equivoc.text import figure, probability
 
 
 def utility(people: Microdata | CellTable, release: Release | TableRelease, *, seed: int = 0) -> Any:
@@ -139,3 +137,32 @@ def _of_models(original: ShownTable, released: ShownTable, confidential: str, se
         f"the original; {split}"
     )
     yield Loss("prediction", confidential, worse, meaning, DEVIATIONS if numeric else SHARE)
+
+
+# One figure per measure for a whole release, so that releases can be ranked.
+
+MEASURES = (
+    "query_error",
+    "distribution",
+    "averages",
+    "correlations",
+    "two_way_tables",
+    "pmse",
+    "prediction",
+    "queries_refused",
+)
+"""The names of all measures. "query_error" is the default for ranking."""
+
+
+def overall(losses: Iterable[Loss]) -> dict[str, float | None]:
+    """Each measure of a release: the largest over its attributes; None if the measure does not apply.
+
+    >>> found = overall([Loss("averages", "age", 0.1, ""), Loss("averages", "pay", 0.3, "")])
+    >>> found["averages"], found["pmse"]
+    (0.3, None)
+    """
+    found: dict[str, float | None] = dict.fromkeys(MEASURES)
+    for loss in losses:
+        before = found[loss.measure]
+        found[loss.measure] = loss.value if before is None else max(before, loss.value)
+    return found

@@ -1,1 +1,1 @@
-"""The intruder: linkage of released records to a target, channels, releases and posteriors."""
+"""Posteriors: what a prior and released evidence say about each person, for intruders of different strengths."""

@@ -1,1 +1,1 @@
-"""The measure: numbers in, numbers out. Nothing here depends on tables or files."""
+"""Numbers in, numbers out: H(ε), its windows and its area. Does not depend on tables."""

@@ -9,14 +9,55 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.measure.area.certified import certified_area
-from equivoc.measure.entropy import exact_entropy
-from equivoc.measure.input.arguments import Floats, check_relative_gap, one_tolerance, tolerances
-from equivoc.measure.input.distribution import TIE_SHARE, Distribution
-from equivoc.measure.search.jumps import jumps, last_of_ties
+from equivoc.measure.area import certified_area
+from equivoc.measure.distribution import (
+    NATS_PER_BIT,
+    TIE_SHARE,
+    Distribution,
+    Floats,
+    check_relative_gap,
+    one_tolerance,
+    tolerances,
+)
+from equivoc.measure.jumps import jumps, last_of_ties
 
 if TYPE_CHECKING:
     import altair
+
+# One exact H(ε) for any number of values, in O(n log n).
+
+
+def entropy_at(values: ArrayLike, probabilities: ArrayLike, eps: float) -> float:
+    """H(ε): the least Shannon entropy, in bits, after merging values at most ε apart.
+
+    H(ε) = min over partitions of the sorted values into windows of diameter ≤ ε of Σ −q log2 q, q the windows'
+    masses (Alfalayleh and Brankovic 2014, with the misprint "maximised" corrected). Exact up to rounding; O(n log n)
+    time, O(n) memory. Smaller is riskier: at 0 bits the intruder knows the value to within ε.
+
+    A pair x_i − x_j = ε counts as covered even where binary rounding makes the difference come out larger (see
+    docs/method.md, "Ties").
+
+    >>> round(entropy_at([1, 3, 8, 9], [.15, .1, .7, .05], 2), 3)
+    0.811
+    >>> entropy_at([0.1, 0.4], [0.5, 0.5], 0.3)
+    0.0
+    """
+    at = one_tolerance("eps", eps)
+    return exact_entropy(Distribution.of(values, probabilities), at)
+
+
+def exact_entropy(distribution: Distribution, eps: float) -> float:
+    """H(ε) in bits of a checked distribution."""
+    from equivoc.measure.jump_kernels import reach
+    from equivoc.measure.partition_kernels import least_cost
+
+    x = distribution.values
+    if eps == 0.0:
+        return distribution.shannon
+    limit = reach(x[0], x[-1], eps)
+    if x[-1] - x[0] <= limit:
+        return 0.0
+    return max(float(least_cost(distribution.cumulative, x, x, limit)) / NATS_PER_BIT, 0.0)
 
 
 class Window(NamedTuple):
@@ -45,6 +86,11 @@ class Curve:
     _jumps: tuple[Floats, Floats] | None = field(repr=False, default=None)
     """Every ε at which H changes, with H from there on, before differences equal up to rounding were merged."""
     _most: Floats | None = field(repr=False, default=None)
+
+    @property
+    def break_points(self) -> Floats:
+        """The same as ``epsilons``: tolerances, not budgets."""
+        return self.epsilons
 
     @property
     def most_entropies(self) -> Floats:
@@ -97,7 +143,7 @@ class Curve:
     def hit(self, eps: ArrayLike) -> Floats: ...
     def hit(self, eps: Any) -> Any:
         """V(ε): the chance that the intruder's best guess is within ε/2 of the truth, if the posterior is right."""
-        from equivoc.measure.search.window_kernels import best_window
+        from equivoc.measure.jump_kernels import best_window
 
         asked = tolerances("eps", eps)
         x = self._distribution.values
@@ -106,8 +152,8 @@ class Curve:
 
     def windows(self, eps: float) -> list[Window]:
         """An optimal partition at ε: windows of values at most ε apart whose masses have entropy H(ε)."""
-        from equivoc.measure.search.partition_kernels import least_costs
-        from equivoc.measure.search.window_kernels import reach
+        from equivoc.measure.jump_kernels import reach
+        from equivoc.measure.partition_kernels import least_costs
 
         x, p = self._distribution.values, self._distribution.probabilities
         limit = reach(x[0], x[-1], one_tolerance("eps", eps))
@@ -122,12 +168,12 @@ class Curve:
 
     def plot(self) -> altair.Chart:
         """H(ε) as a step chart (of a curve with a tolerance: its lower bound); ``.save("x.png")`` works offline."""
-        from equivoc.charts.curve import curve_chart
+        from equivoc.charts.curves import curve_chart
 
         return curve_chart({"": self})
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from equivoc.charts.curve import notebook_display
+        from equivoc.charts.curves import notebook_display
 
         return notebook_display(self.plot())
 

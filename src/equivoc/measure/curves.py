@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.measure.area.certified import certified_area
-from equivoc.measure.area.estimated import estimated_area, largest_error
-from equivoc.measure.input.arguments import Floats, check_relative_gap, one_tolerance
-from equivoc.measure.input.distribution import Distribution
-from equivoc.measure.input.rows import Ints, Rows, read_grid_and_rows
-from equivoc.measure.lanes.dense_rows import dense_figures, mostly_filled
-from equivoc.measure.lanes.equal_rows import distinct_rows
-from equivoc.measure.lanes.grid import grid_differences
-from equivoc.measure.parallel import over_pieces
+from equivoc.measure.area import certified_area, estimated_area, largest_error
+from equivoc.measure.distribution import (
+    Distribution,
+    Floats,
+    Ints,
+    Rows,
+    check_relative_gap,
+    one_tolerance,
+    read_grid_and_rows,
+)
+from equivoc.measure.lanes import dense_figures, distinct_rows, grid_differences, mostly_filled
+from equivoc.parallel import over_pieces
 
 EVEN_STEPS = 65
 PIECE = 8192
@@ -92,6 +95,11 @@ class Curves:
             return np.linspace(0.0, float(self.values[-1] - self.values[0]), EVEN_STEPS)
         return differences
 
+    @property
+    def break_points(self) -> Floats:
+        """The same as ``epsilons``: tolerances, not budgets."""
+        return self.epsilons
+
     @cached_property
     def entropies(self) -> Floats:
         """Rows × break points: H at every one of ``epsilons``, in bits."""
@@ -114,7 +122,7 @@ class Curves:
 
     def best_windows(self, eps: float) -> tuple[Floats, Floats, Floats]:
         """V(ε) of every row, and the lowest and highest value that the heaviest window covers."""
-        from equivoc.measure.lanes.sparse_kernels import sparse_hits
+        from equivoc.measure.lane_kernels import sparse_hits
 
         one = one_tolerance("eps", eps)
         mass, low, high = (np.empty(len(self._distinct)) for _ in range(3))
@@ -136,7 +144,7 @@ class Curves:
         >>> many.right_guesses(1, np.array([1.0, 2.0, 3.0]), np.array([0, 3])).tolist()
         [0.5, 1.0, 0.5]
         """
-        from equivoc.measure.lanes.guess_kernels import right_shares
+        from equivoc.measure.guess_kernels import right_shares
 
         one = one_tolerance("eps", eps)
         rows, row_of = self._rows, self._distinct[self._of]
@@ -171,8 +179,8 @@ class Curves:
         >>> many.surprises(1, np.array([1.0, 8.0]), np.array([0, 2])).tolist()
         [1.0, 1.0]
         """
-        from equivoc.measure.lanes.surprise_kernels import surprises
-        from equivoc.measure.search.partitions import surprise_of_values
+        from equivoc.measure.guess_kernels import surprises
+        from equivoc.measure.jumps import surprise_of_values
 
         one = one_tolerance("eps", eps)
         rows, row_of = self._rows, self._distinct[self._of]
@@ -228,7 +236,7 @@ class Curves:
         return rows.weights, rows.positions, rows.bounds, rows.totals, which, self.values, rows.longest
 
     def _sparse_figures(self) -> tuple[Floats, Floats, Floats, Floats]:
-        from equivoc.measure.lanes.sparse_kernels import sparse_rows
+        from equivoc.measure.lane_kernels import sparse_rows
 
         h0, area, spread = (np.empty(len(self._distinct)) for _ in range(3))
 
@@ -270,7 +278,7 @@ class Curves:
         return Distribution(values[weights > 0], weights[weights > 0])
 
     def _entropies_at(self, eps: Floats) -> Floats:
-        from equivoc.measure.lanes.sparse_kernels import sparse_entropies
+        from equivoc.measure.lane_kernels import sparse_entropies
 
         out = np.empty((len(self._distinct), len(eps)))
 

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equivoc.errors import InputError
-from equivoc.measure.input.arguments import Floats, one_tolerance, tolerances
-from equivoc.measure.input.rows import read_grid_and_rows
+from equivoc.measure.distribution import Floats, one_tolerance, read_grid_and_rows, tolerances
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -56,6 +55,11 @@ class TreeCurves:
     def epsilons(self) -> Floats:
         """The heights, from 0 to the top."""
         return np.arange(len(self.ancestors), dtype=np.float64)
+
+    @property
+    def break_points(self) -> Floats:
+        """The same as ``epsilons``."""
+        return self.epsilons
 
     @cached_property
     def entropies(self) -> Floats:
@@ -166,6 +170,11 @@ class TreeCurve:
     def epsilons(self) -> Floats:
         """The heights, from 0 to the top."""
         return self._many.epsilons
+
+    @property
+    def break_points(self) -> Floats:
+        """The same as ``epsilons``."""
+        return self.epsilons
 
     @property
     def entropies(self) -> Floats:

@@ -15,7 +15,7 @@ from math import fsum, inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equivoc.arguments import checked_number, is_whole
+from equivoc.checks import checked_number, is_whole
 from equivoc.errors import InputError
 
 Floats = NDArray[np.float64]

@@ -7,22 +7,24 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.control_group import control_people
 from equivoc.data.microdata import Microdata, check_people
+from equivoc.data.read import control_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import Prior
-from equivoc.intruder.release import Release
-from equivoc.models.known_classes import Known, known_classes
-from equivoc.models.measure import Measure
 from equivoc.models.of_file.file_measures import compared_measures, file_measures
-from equivoc.models.of_population.estimate import checked_fraction
-from equivoc.models.of_release.guess_measures import guess_measures
-from equivoc.models.of_release.oganian_trottini import CERTAIN, by_variance, decreasing, reciprocal
-from equivoc.models.of_release.posterior_figures import posterior_figures
-from equivoc.models.of_release.release_measures import release_measures
-from equivoc.models.phrases import listed, part
-from equivoc.number_format import bits, figure
+from equivoc.models.of_file.measure import Known, Measure, known_classes
+from equivoc.models.of_file.population import checked_fraction
+from equivoc.models.of_release.guessing import guess_measures, posterior_figures
+from equivoc.models.of_release.release_measures import (
+    CERTAIN,
+    by_variance,
+    decreasing,
+    reciprocal,
+    release_measures,
+)
+from equivoc.releases.release import Release
+from equivoc.text import bits, figure, listed, part
 
 Floats = NDArray[np.float64]
 
@@ -50,10 +52,12 @@ def measures(
 
     ``known`` are the keys that the intruder knows (None: all). Without a ``release`` the file is taken as published as
     it is. With one, the measures of a single file are about the released table, where there is one; those that
-    end in "original" are about the people's own file, for comparison. A measure that does not apply has no row.
+    end in "original" are about the people's own file, for comparison. A measure that does not apply has no row; people
+    without a confidential attribute have the measures of their keys.
     ``fraction`` is the share of the population that the file is a random sample of: it adds the population's uniques.
     ``control`` are people who are not in the data, as in `assess`: with a released table they add singling out and
-    membership inference. ``prior`` and ``intruder`` are those of `assess`.
+    membership inference. ``prior`` and ``intruder`` are those of `assess`. Remarks on how the people were read
+    (``people.remarks``) come last.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMMM"), "pay": [50, 107, 77, 77, 80]})
@@ -93,6 +97,8 @@ def measure_rows(
     were computed before.
     """
     classes = known_classes(people, known)
+    if release is not None:
+        people.check_confidential()
     if fraction is not None:
         if release is not None:
             raise InputError(
@@ -101,6 +107,8 @@ def measure_rows(
         fraction = checked_fraction(people, fraction)
     if control is not None and release is None:
         raise InputError("a control group needs a release: give the released table, too.")
+    if not people.attributes:
+        return [*file_measures(people, classes, fraction=fraction), *_remarks(people)]
     published = Posteriors(classes, people.attribute, classes.counts, None)
     if bare is None:
         bare = published.curves(tolerance=None)
@@ -109,6 +117,7 @@ def measure_rows(
             *_left(published, bare),
             *_risks(published, bare, None),
             *file_measures(people, classes, fraction=fraction),
+            *_remarks(people),
         ]
     compared = release_measures(people, release, classes, control=control)
     if believed is None:
@@ -120,7 +129,13 @@ def measure_rows(
         *compared,
         *_left(published, bare, of=", original"),
         *compared_measures(people, classes),
+        *_remarks(people),
     ]
+
+
+def _remarks(people: Microdata) -> list[Measure]:
+    """How the people were read, where it is not as it may be meant: numbers of people."""
+    return [Measure(each.about, float(each.people), each.sentence) for each in people.remarks]
 
 
 def _left(posteriors: Posteriors, curves: Measured, *, of: str = "") -> list[Measure]:

@@ -1,1 +1,1 @@
-"""What every HTTP service of ours has: a bound socket, an orderly stop, checked Host headers, limited bodies."""
+"""What HTTP services share: sockets, an orderly stop, checked Host headers, limited bodies and connections."""

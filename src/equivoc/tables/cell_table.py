@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.tables.contributions import SoleContributors
 from equivoc.tables.dimension import Dimension
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,21 @@ OWN_COLUMNS = (
     *("suppressed", "primary", "low", "high", "h0", "area", "hit"),
 )
 """Columns of the frames of tables and their releases; a key cannot have such a name."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How a table of counts counts its contributors: what the sensitivity of its counts depends on."""
+
+    contributor: str | None
+    """The column whose value is shared by all records of one contributor; None: every record is a person."""
+    most: float
+    """The most that one contributor of this file adds to all inner cells together. It is confidential: noise is scaled
+    by a number that is known without the data, and this one is compared with it."""
+    weighted: bool = False
+    """Whether records count by their survey weights."""
+    whole: bool = True
+    """Whether every record adds a whole number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +65,15 @@ class CellTable:
     unwaived: Floats | None = field(default=None, repr=False)
     """The largest absolute contribution of each cell among contributors who did not agree to be published: what the
     rules protect. None: nobody was asked, the largest of all."""
+    counted: Counted | None = field(default=None, repr=False)
+    """Of counts that were made from people; None for totals, and for a table from elsewhere."""
+    sole: SoleContributors | None = field(default=None, repr=False)
+    """Who is alone in a cell, if contributors may be in several; None: they are told by their cells."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know about how its people were read, one sentence each: rows left out, words for missing values."""
+        return () if self.source is None else tuple(remark.sentence for remark in self.source.remarks)
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -75,8 +100,9 @@ class CellTable:
         for a suppressed cell. ``counts``: the values are numbers of people. ``hierarchies`` say which labels are
         subtotals. Columns named people, largest and second are the contributors of a cell and their two largest
         contributions; the rules then take the value for the sum of all contributions, so nobody may have contributed
-        less than 0, and the table may not be weighted. A margin or subtotal that is nowhere in the file is an error,
-        unless ``missing_margins``: it is then computed where all its parts are published, and unknown elsewhere.
+        less than 0, and the table may not be weighted; rows that no contributors can have are an error. A margin or
+        subtotal that is nowhere in the file is an error, unless ``missing_margins``: it is then computed where all its
+        parts are published, and unknown elsewhere.
         """
         from equivoc.tables.from_file import read_cells
 
@@ -97,7 +123,7 @@ class CellTable:
         """Every cell: its categories (null: the margin), value, people (contributors), and its largest and second
         largest contributions (null: there is none). A frame of the kind that the people came in.
         """
-        from equivoc.tables.frames import table_frame
+        from equivoc.tables.release import table_frame
 
         return table_frame(self)
 
@@ -106,7 +132,7 @@ class CellTable:
         (the rules that they violate) and protection (how far above the value an intruder's upper bound must lie, in
         the value's unit).
         """
-        from equivoc.tables.frames import unsafe_frame
+        from equivoc.tables.release import unsafe_frame
 
         return unsafe_frame(self, rule)
 

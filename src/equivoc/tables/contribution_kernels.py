@@ -1,8 +1,9 @@
 """Compiled loops over contributors: enter each contribution into its cell and keep the largest ones."""
 
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+
 from __future__ import annotations
 
-# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray

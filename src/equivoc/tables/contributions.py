@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.tables.dimension import Dimension
+
+if TYPE_CHECKING:
+    from equivoc.tables.cell_table import CellTable
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -153,15 +156,22 @@ def of_holdings(
     order = np.argsort(holdings, kind="stable")
     entries, holdings = entries.of(order), holdings[order]
     starts = np.concatenate([[0], np.flatnonzero(holdings[1:] != holdings[:-1]) + 1, [holdings.size]])
-    nodes = np.unravel_index(entries.cells, shape)
-    for at_depth in product(*map(_ancestors, dimensions)):
-        cells = np.zeros(entries.cells.size, dtype=np.int64)
-        for size, ancestors, node in zip(shape, at_depth, nodes, strict=True):
-            above = ancestors[node]
-            cells = np.where((cells < 0) | (above < 0), -1, cells * size + above)
+    for cells in cells_above(entries.cells, dimensions):
         found.enter(cells, entries, starts)
     found.waived[found.people == 0] = False
     return found
+
+
+def cells_above(inner: Integers, dimensions: Sequence[Dimension]) -> Iterator[Integers]:
+    """For each combination of depths, the cell that holds each of these cells without parts; −1: there is none."""
+    shape = tuple(map(len, dimensions))
+    nodes = np.unravel_index(inner, shape)
+    for at_depth in product(*map(_ancestors, dimensions)):
+        cells = np.zeros(inner.size, dtype=np.int64)
+        for size, ancestors, node in zip(shape, at_depth, nodes, strict=True):
+            above = ancestors[node]
+            cells = np.where((cells < 0) | (above < 0), -1, cells * size + above)
+        yield cells
 
 
 def _ancestors(dimension: Dimension) -> list[Integers]:
@@ -184,3 +194,68 @@ def _descending(amounts: Floats) -> Floats:
     if not (amounts < 0).any():
         return falling
     return np.take_along_axis(falling, np.argsort(-np.abs(falling), axis=-1, kind="stable"), axis=-1)
+
+
+# Who is alone in a cell: the contributor who knows its total, and those who contribute all that is not 0.
+
+NOBODY, SEVERAL = -1, -2
+
+
+class SoleContributors(NamedTuple):
+    """The number of the contributor of each cell; below 0 if there is nobody, or not one alone."""
+
+    alone: Integers
+    """The only contributor."""
+    only: Integers
+    """The only one who contributes something other than 0."""
+    told_apart: bool = True
+    """False if some contributors are in several cells, and it is not known which."""
+
+    def of(self, cells: Integers) -> SoleContributors:
+        """Those of some cells."""
+        return SoleContributors(self.alone[cells], self.only[cells], self.told_apart)
+
+
+def sole_holdings(entries: Entries, holdings: Integers, dimensions: Sequence[Dimension]) -> SoleContributors:
+    """From the entries of all holdings to cells without parts."""
+    size = int(np.prod([len(dimension) for dimension in dimensions]))
+    found = []
+    for chosen in (slice(None), entries.amounts != 0):
+        least, most = np.full(size, np.iinfo(np.int64).max), np.full(size, NOBODY)
+        for cells in cells_above(entries.cells[chosen], dimensions):
+            inside = cells >= 0
+            np.minimum.at(least, cells[inside], holdings[chosen][inside])
+            np.maximum.at(most, cells[inside], holdings[chosen][inside])
+        found.append(np.where(least == most, most, NOBODY))
+    alone, only = found
+    return SoleContributors(alone, only)
+
+
+def sole_contributors(table: CellTable) -> SoleContributors:
+    """Of every cell; if the table does not say who its contributors are, each of them is in one cell without parts."""
+    if table.sole is not None:
+        return table.sole
+    inner, cells = table.inner, np.arange(len(table))
+    one = inner & (table.people == 1)
+    second = table.top[:, 1] if table.top.shape[1] > 1 else np.ones(len(table))
+    first = table.top[:, 0] if table.top.shape[1] else table.contributions
+    alone = np.where(one, cells, np.where(inner & (table.people != 0), SEVERAL, NOBODY))
+    only = np.where(inner & (first != 0), np.where(one | (second == 0), cells, SEVERAL), NOBODY)
+    several = bool((table.people >= 0).all() and np.any(table.relations @ table.people != 0))
+    return SoleContributors(_in_totals(alone, table), _in_totals(only, table), not several)
+
+
+def _in_totals(inner: Integers, table: CellTable) -> Integers:
+    """Totals of one contributor are those that have one in a single part."""
+
+    def together(parts: NDArray[np.int64]) -> NDArray[np.int64]:
+        somebody = (parts != NOBODY).sum(axis=0)
+        return np.where(somebody == 0, NOBODY, np.where(somebody > 1, SEVERAL, _last(parts)))
+
+    return np.asarray(rolled_up(inner.reshape(table.shape), table.dimensions, together).ravel())
+
+
+def _last(parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The one part that is not NOBODY: it may be SEVERAL."""
+    place = np.argmax(parts != NOBODY, axis=0)
+    return np.asarray(np.take_along_axis(parts, place[None], axis=0)[0])

@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from equivoc.attributes.hierarchy import Hierarchy, Intervals
 from equivoc.attributes.level_text import written
-from equivoc.csv_output import NUMBER, unescaped
-from equivoc.data.reading.tables import CsvTable, Table, open_table
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
-from equivoc.tables.adding_up import check_adds_up
-from equivoc.tables.attacker.equations import cell_name
-from equivoc.tables.category_trees import MISSING, dimension_of
+from equivoc.data.tables import CsvTable, Table, open_table
+from equivoc.errors import InputError, did_you_mean
+from equivoc.files import NUMBER, unescaped
+from equivoc.tables.adding_up import check_adds_up, check_contributors, check_contributors_add_up
+from equivoc.tables.attacker import cell_name
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.contributions import rolled_up
-from equivoc.tables.dimension import Dimension
-from equivoc.tables.tabulate import MOST_CELLS, checked_columns, trees_of
+from equivoc.tables.dimension import MISSING, Dimension, dimension_of
+from equivoc.tables.tabulate import MOST_CELLS, check_size, checked_columns, trees_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -96,14 +94,17 @@ def read_cells(
         raise InputError(f"the table would have {prod(shape):,} cells, more than {MOST_CELLS:,}.")
     cells = np.ravel_multi_index([nodes for _, nodes in found], shape)
     values = _values(rows, value, _folded("symbols", symbols))
+    check_size(np.nan_to_num(values, nan=0.0), value)
     if counts:
         _check_counts(rows, value, values)
     people = _people(rows, values) if "people" in rows.columns else np.full(len(rows), -1)
     top = _top(rows, values)
+    check_contributors(values, people, top, place=rows.place, counts=counts)
     if not missing_margins:
         _check_margins(dimensions, cells, margins)
     placed = _placed(cells, values, people, top, dimensions=dimensions, counts=counts, rows=rows, value=value)
     check_adds_up(placed)
+    check_contributors_add_up(placed)
     return placed
 
 
@@ -305,7 +306,7 @@ def _placed(
         None if counts else value,
         found,
         np.where(np.isnan(found), -1, found).astype(np.int64)
-        if counts
+        if counts and "people" not in rows.columns
         else filled(people, -1, lambda parts: np.where((parts < 0).any(axis=0), -1, parts.sum(axis=0))),
         filled(top, 0.0, lambda parts: -np.sort(-_side_by_side(parts), axis=-1)[..., : top.shape[1]]),
         np.abs(found),

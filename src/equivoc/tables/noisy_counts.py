@@ -8,17 +8,17 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice
+from equivoc.checks import check_choice, checked_whole_number
 from equivoc.errors import InputError
 from equivoc.measure.curves import curves
-from equivoc.number_format import exact
-from equivoc.tables.attacker.equations import cell_name
+from equivoc.tables.attacker import cell_name
+from equivoc.tables.cell_posteriors import Figures
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.contributions import summed_up
-from equivoc.tables.interval_posteriors import Figures
 from equivoc.tables.release import TableRelease
-from equivoc.techniques.differential_privacy.geometric_mechanism import check_epsilon, with_noise
+from equivoc.techniques.geometric_noise import checked_epsilon, with_noise
 from equivoc.techniques.technique import Randomness
+from equivoc.text import exact
 
 Floats = NDArray[np.float64]
 
@@ -29,11 +29,16 @@ _TAIL = -np.log(_NEGLIGIBLE)
 
 @dataclass(frozen=True)
 class NoisyCells:
-    """Publish a table of counts with two-sided geometric noise of scale 1/ε on every inner cell; margins are sums.
+    """Publish a table of counts with two-sided geometric noise on every inner cell; margins are sums.
 
-    Adding or removing a person changes one inner cell by 1, so the table is ε-differentially private if its categories
-    do not depend on who is in it (``levels="public"``). Margins follow from the inner cells, so they add up and cost
-    nothing more; their noise grows with the number of their parts. Counts below 0 are published unchanged.
+    Adding or removing a person changes one inner cell by 1, so with noise of scale 1/ε the table is ε-differentially
+    private if its categories do not depend on who is in it (``levels="public"``). Margins follow from the inner cells,
+    so they add up and cost nothing more; their noise grows with the number of their parts. Counts below 0 are published
+    unchanged.
+
+    Where people have weights, or contributors have several records (holdings), one of them changes the counts by more:
+    ``most_per_contributor`` is then needed, and the scale is ``most_per_contributor``/ε. What is protected is one
+    contributor, with all records.
 
     Without ``rng`` the noise is OpenDP's, and the table may be published; with a seed it is simulated, for measuring
     only.
@@ -51,48 +56,119 @@ class NoisyCells:
     """The privacy budget of one person, above 0. Less is safer."""
     levels: str = "data"
     """"public": the caller states that the categories do not depend on who is in the file."""
+    most_per_contributor: int | None = None
+    """The most that one contributor (a person, or a holding with all its records) may add to all inner cells together,
+    weights included: a number that is known without the data. None: 1, for people without weights. More is noisier."""
 
     def __post_init__(self) -> None:
-        check_epsilon("noisy cells", self.epsilon)
+        object.__setattr__(self, "epsilon", checked_epsilon("noisy cells", self.epsilon))
+        if self.most_per_contributor is not None:
+            checked_whole_number("noisy cells: most_per_contributor", self.most_per_contributor, at_least=1)
         check_choice("noisy cells: levels", self.levels, ("data", "public"))
 
     def release(self, table: CellTable, rng: Randomness = None) -> NoisyCellTable:
         """Draw the noise of every inner cell, empty ones included, and add up the margins."""
         inner = _checked_counts(table)
-        noisy = with_noise(
-            np.rint(table.values[inner]).astype(np.int64), scale=1 / float(self.epsilon), rng=rng
-        )
+        most = self._sensitivity(table)
+        scale = most / float(self.epsilon)
+        noisy = with_noise(np.rint(table.values[inner]).astype(np.int64), scale=scale, rng=rng)
         values = summed_up(noisy.astype(np.float64), inner, table.dimensions)
-        notes = (
-            ()
-            if self.levels == "public"
-            else (
-                "No differential privacy is promised: the categories were taken from the data. If they do not depend "
-                'on who is in it, say so with levels="public".',
-            )
-        )
+        told = "1/ε" if most == 1 else f"{most:,}/ε"
         return NoisyCellTable(
             table,
             values,
             float(self.epsilon),
-            notes=notes,
+            most,
+            notes=self._notes(table, most),
             mechanism=(
-                "She knows that every inner cell has two-sided geometric noise of scale 1/ε, with ε = "
-                f"{exact(self.epsilon)}, and that margins are sums of noisy cells. She takes all counts of 0 or more "
-                "as equally likely before."
+                f"She knows that every inner cell has two-sided geometric noise of scale {told}, with ε = "
+                f"{exact(self.epsilon)}, and that margins are sums of noisy cells. Two tables are neighbours, for the "
+                f"privacy budget, if {_contributor(table)} is added or removed, who changes "
+                f"{'one count by 1' if most == 1 else f'the counts by at most {most:,} together'}. She takes all "
+                "counts of 0 or more as equally likely before."
             ),
         )
+
+    def _sensitivity(self, table: CellTable) -> int:
+        """The most that one contributor may change the inner cells together; InputError if it is not stated, or wrong.
+
+        The noise must not depend on the largest contributor of the file: neither the scale nor what is kept of the
+        contributor may tell who is in it.
+        """
+        counted, most = table.counted, self.most_per_contributor
+        who = _contributor(table)
+        if counted is None:
+            inner = table.inner
+            several = bool(((table.people >= 0) & (table.people < table.values))[inner].any())
+            if most is None and several:
+                raise InputError(
+                    "noisy cells: the table has fewer contributors than it counts, so one of them is counted several "
+                    "times: say with most_per_contributor=… how often at most, a number that is known without the data."
+                )
+            return most or 1
+        if not counted.whole:
+            raise InputError(
+                "noisy cells need whole counts, but the weights are not whole numbers: tabulate with weighted=False."
+            )
+        if most is None and (counted.contributor is not None or counted.weighted):
+            why = "with its weight" if counted.weighted else "with several records"
+            way = "" if not counted.weighted or counted.contributor else ", or tabulate with weighted=False"
+            raise InputError(
+                f"noisy cells: {who} may change the counts by more than 1, {why}: say with most_per_contributor=… by "
+                f"how much at most, a number that is known without the data{way}."
+            )
+        if counted.most > (most or 1):
+            raise InputError(
+                f"noisy cells: most_per_contributor is {most}, but {who} of this table adds more than that to the "
+                "counts: state a number that holds for everybody who could be in the file, not the largest of this "
+                "file."
+            )
+        return most or 1
+
+    def _notes(self, table: CellTable, most: int) -> tuple[str, ...]:
+        notes = []
+        if self.levels != "public":
+            notes.append(
+                "No differential privacy is promised: the categories were taken from the data. If they do not depend "
+                'on who is in it, say so with levels="public".'
+            )
+        if self.most_per_contributor is not None:
+            notes.append(
+                f"The privacy budget protects {_contributor(table)}, on the word of the office that nobody can change "
+                f"the counts by more than {most:,} together."
+            )
+        elif table.counted is None:
+            notes.append(
+                "The privacy budget protects one person if everybody is counted once: the table was not made from "
+                "people here, so this was not checked."
+            )
+        return tuple(notes)
+
+
+def _contributor(table: CellTable) -> str:
+    """Whom the privacy budget protects, in words."""
+    name = None if table.counted is None else table.counted.contributor
+    return "one person" if name is None else f"one contributor (all records with the same {name})"
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyCellTable(TableRelease):
     """Noisy counts, with an intruder who knows ε.
 
-    For an inner cell P(count t | noisy count y) ∝ exp(−ε·|y − t|), t = 0, 1, …; a margin's count is the sum of
-    independent inner cells. ``bounds`` are the counts that are not negligible (1e-15 of the likeliest).
+    For an inner cell P(count t | noisy count y) ∝ exp(−ε·|y − t| / m), t = 0, 1, …, with m the most that a contributor
+    may change the counts; a margin's count is the sum of independent inner cells. ``bounds`` are the counts that are
+    not negligible (1e-15 of the likeliest).
     """
 
     epsilon: float = field(default=1.0)
+    """The privacy budget of one contributor."""
+    most: int = 1
+    """The most that one contributor may change the inner cells together."""
+
+    @property
+    def rate(self) -> float:
+        """1 / the scale of the noise."""
+        return self.epsilon / self.most
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
@@ -109,9 +185,7 @@ class NoisyCellTable(TableRelease):
     def expected(self) -> Floats:
         """The mean of each cell's posterior."""
         inner = np.flatnonzero(self.cells.inner)
-        means = {
-            y: float(np.dot(*_count_posterior(y, self.epsilon))) for y in set(self.values[inner].tolist())
-        }
+        means = {y: float(np.dot(*_count_posterior(y, self.rate))) for y in set(self.values[inner].tolist())}
         return summed_up(
             np.array([means[y] for y in self.values[inner].tolist()]), inner, self.cells.dimensions
         )
@@ -134,7 +208,7 @@ class NoisyCellTable(TableRelease):
     def _inner_distribution(self, noisy: float) -> tuple[int, Floats]:
         known = self._known
         if noisy not in known:
-            values, probabilities = _count_posterior(noisy, self.epsilon)
+            values, probabilities = _count_posterior(noisy, self.rate)
             known[noisy] = int(values[0]), probabilities
         return known[noisy]
 
@@ -156,12 +230,12 @@ class NoisyCellTable(TableRelease):
         ]
 
 
-def _count_posterior(noisy: float, epsilon: float) -> tuple[Floats, Floats]:
+def _count_posterior(noisy: float, rate: float) -> tuple[Floats, Floats]:
     """The counts that are not negligible, given an inner cell's noisy count, and their probabilities."""
-    reach = int(np.ceil(_TAIL / epsilon))
+    reach = int(np.ceil(_TAIL / rate))
     centre = max(int(noisy), 0)  # a count below 0 says as much as 0
     counts = np.arange(max(centre - reach, 0), centre + reach + 1, dtype=np.float64)
-    weights = np.exp(-epsilon * np.abs(counts - centre))
+    weights = np.exp(-rate * np.abs(counts - centre))
     return counts, weights / weights.sum()
 
 

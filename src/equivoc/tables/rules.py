@@ -9,14 +9,14 @@ Control, the chapter on magnitude tables.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import checked_number, checked_whole_number
-from equivoc.errors import InputError
+from equivoc.checks import checked_number, checked_whole_number
+from equivoc.errors import InputError, did_you_mean
 from equivoc.models.cell_rules import (
     checked_dominance,
     checked_p,
@@ -26,7 +26,7 @@ from equivoc.models.cell_rules import (
     estimable_cells,
     estimation_protection,
 )
-from equivoc.number_format import exact
+from equivoc.text import exact
 
 if TYPE_CHECKING:
     from equivoc.tables.cell_table import CellTable
@@ -186,8 +186,6 @@ class Threshold:
 
 def as_rules(given: Any) -> tuple[Rule, ...]:
     """One rule or several, each a rule or its text (``p:10``)."""
-    from equivoc.tables.rule_notation import rule_from
-
     several = [given] if isinstance(given, (str, Rule)) or not isinstance(given, Iterable) else list(given)
     rules = [rule_from(rule) if isinstance(rule, str) else rule for rule in several]
     for rule in rules:
@@ -260,3 +258,50 @@ def _largest(table: CellTable, n: int, rule: str) -> Floats:
             f"largest={n}."
         )
     return np.abs(table.top)
+
+
+# Parses the notation of rules for unsafe cells: ``p:10``, ``dominance:n=1,k=60``, ``threshold:3``.
+
+RULES: dict[str, type[Any]] = {"p": PPercent, "dominance": Dominance, "pq": PQ, "threshold": Threshold}
+LONGEST_QUOTED = 60
+
+
+def rule_from(text: str) -> Rule:
+    """The rule that a notation describes; a number without a name is the first parameter.
+
+    >>> rule_from("p:10"), rule_from("dominance:n=2,k=85"), rule_from("threshold:3")
+    (PPercent(p=10), Dominance(n=2, k=85), Threshold(least=3, percent=10))
+    """
+    shown = repr(text if len(text) <= LONGEST_QUOTED else f"{text[:LONGEST_QUOTED]}…")
+    name, _, rest = text.partition(":")
+    name = name.strip()
+    if name not in RULES:
+        raise InputError(f"the rule {shown} has an unknown name{did_you_mean(name[:LONGEST_QUOTED], RULES)}")
+    kind = RULES[name]
+    allowed = [f.name for f in fields(kind)]
+    given: dict[str, Any] = {}
+    for place, item in enumerate(filter(None, map(str.strip, rest.split(",")))):
+        parameter, equals, value = (part.strip() for part in item.partition("="))
+        if not equals and place == 0:
+            parameter, value = allowed[0], item
+        if parameter not in allowed:
+            raise InputError(
+                f"the rule {shown} has an unknown parameter{did_you_mean(parameter[:LONGEST_QUOTED], allowed)}"
+            )
+        if parameter in given:
+            raise InputError(f"the rule {shown} gives {parameter} twice.")
+        given[parameter] = _number(value, parameter, shown)
+    for field in fields(kind):
+        if field.default is MISSING and field.name not in given:
+            raise InputError(f"the rule {shown} needs {field.name}, as in {name}:{field.name}=10.")
+    found: Rule = kind(**given)
+    return found
+
+
+def _number(text: str, parameter: str, shown: str) -> float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise InputError(f"the rule {shown} has no number for {parameter}.")

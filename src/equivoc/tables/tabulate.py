@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from math import prod
 from typing import Any
@@ -10,26 +11,79 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import checked_whole_number
 from equivoc.attributes.hierarchy import Hierarchy, Intervals
+from equivoc.checks import checked_whole_number
 from equivoc.data.hierarchies import Hierarchies
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
-from equivoc.queries.decimals import decimal_places
-from equivoc.tables.category_trees import dimension_of
-from equivoc.tables.cell_table import OWN_COLUMNS, CellTable
-from equivoc.tables.coded_rows import CodedRows, rows_of
-from equivoc.tables.contributions import Contributions, Entries, of_holdings, of_people, summed_up
+from equivoc.errors import InputError, did_you_mean
+from equivoc.systems.grids import decimal_places
+from equivoc.tables.cell_table import OWN_COLUMNS, CellTable, Counted
+from equivoc.tables.contributions import (
+    Contributions,
+    Entries,
+    of_holdings,
+    of_people,
+    sole_holdings,
+    summed_up,
+)
+from equivoc.tables.dimension import dimension_of
+
+# The rows that a table is made from: every record or, if an engine counted the people, each combination once.
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Columns of codes, and how many people each row stands for."""
+
+    people: Microdata
+    times: Integers | None = field(default=None, repr=False)
+    """How many people each row stands for; None: one each."""
+    counted: Mapping[str, NDArray[np.int32]] = field(default_factory=dict, repr=False)
+    """The codes of each column that was counted; empty if rows are records."""
+
+    def __len__(self) -> int:
+        return len(self.people) if self.times is None else self.times.size
+
+    def codes(self, name: str) -> NDArray[np.int32]:
+        """The position of each row's value among the column's levels."""
+        if self.times is not None:
+            return self.counted[name]
+        return self.people.key_codes(name) if name in self.people.keys else self.people.of(name).codes
+
+    def how_many(self, chosen: NDArray[np.bool_]) -> int:
+        """How many people the chosen rows stand for."""
+        return int(np.count_nonzero(chosen) if self.times is None else self.times[chosen].sum())
+
+
+def rows_of(people: Microdata, columns: Sequence[str], *, records: bool) -> CodedRows:
+    """Rows with these columns. ``records``: each row must be one record.
+
+    An engine (a Parquet file, PostgreSQL, Spark) has counted the people by their keys and their confidential value;
+    these counts are enough, unless there are survey weights or several confidential attributes.
+    """
+    if records or people.engine is None or people.weights is not None or len(people.attributes) > 1:
+        return CodedRows(people)
+    classes = people.classes([name for name in dict.fromkeys(columns) if name in people.keys])
+    counts = classes.counts
+    of_class = np.repeat(np.arange(len(classes)), np.diff(counts.indptr))
+    counted: dict[str, NDArray[np.int32]] = {
+        name: codes[of_class] for name, codes in zip(classes.known, classes.key_codes.T, strict=True)
+    }
+    counted[people.confidential] = counts.indices.astype(np.int32, copy=False)
+    return CodedRows(people, counts.data.astype(np.int64), counted)
+
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_KEYS = 4
 MOST_CELLS = 2_000_000
 """The most cells that a table may have, margins included."""
 MOST_NUMBERS = 20_000_000
 """The most contributions that are kept, over all cells."""
+LARGEST_TOTAL = 1e300
+"""Rules, bounds and costs multiply and add up totals; above this they could exceed what a number can hold."""
 YES = ("true", "t", "yes", "y", "1")
 NO = ("false", "f", "no", "n", "0", "")
 
@@ -95,16 +149,17 @@ def tabulate(
     agreed = np.zeros(len(rows), bool) if waiver is None else _agreed(rows, waiver)
     taken = slice(None) if weights is None else weights > 0
     entries = Entries(cells, amounts, agreed).of(taken)
+    holdings = None if contributors is None else _holdings(people, contributors)
     times = rows.times if weights is None else weights
     with np.errstate(over="ignore", invalid="ignore"):
         totals = summed_up(amounts if times is None else times * amounts, cells, dimensions) / factor
         told: Contributions = (
             of_people(entries, dimensions, keep=keep, times=rows.times)
-            if contributors is None
-            else of_holdings(entries, _holdings(people, contributors)[taken], dimensions, keep=keep)
+            if holdings is None
+            else of_holdings(entries, holdings[taken], dimensions, keep=keep)
         )
-    if not (np.isfinite(totals).all() and np.isfinite(told.contributions).all()):
-        raise InputError(f"a total of {value!r} is too large for a number: use a larger unit.")
+    check_size(totals, value)
+    check_size(told.contributions, value)
     return CellTable(
         dimensions,
         value,
@@ -115,7 +170,17 @@ def tabulate(
         told.waived,
         source=people,
         unwaived=None if waiver is None else told.unwaived / factor,
+        sole=None if holdings is None else sole_holdings(entries, holdings[taken], dimensions),
+        counted=None if value is not None else _counted(contributors, holdings, weights),
     )
+
+
+def check_size(totals: Floats, value: str | None) -> None:
+    """InputError if a total is too large to compute with."""
+    if not (np.abs(totals) <= LARGEST_TOTAL).all():
+        raise InputError(
+            f"a total of {value!r} is too large to compute with, above 1e300: use a larger unit."
+        )
 
 
 def _checked_by(people: Microdata, by: Sequence[str]) -> tuple[str, ...]:
@@ -228,6 +293,15 @@ def _holdings(people: Microdata, name: str) -> Integers:
         alone = codes == len(levels) - 1
         holdings[alone] = len(levels) + np.flatnonzero(alone)
     return holdings
+
+
+def _counted(contributors: str | None, holdings: Integers | None, weights: Floats | None) -> Counted:
+    """What one contributor adds to a table of counts."""
+    each = np.ones(1) if weights is None else weights
+    whole = bool(np.array_equal(each, np.rint(each)))
+    if holdings is not None:
+        each = np.bincount(holdings, weights).astype(np.float64)
+    return Counted(contributors, float(np.max(each, initial=0.0)), weights is not None, whole)
 
 
 def _agreed(rows: CodedRows, name: str) -> NDArray[np.bool_]:

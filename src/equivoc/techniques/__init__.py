@@ -1,1 +1,1 @@
-"""One file or folder per technique: how it makes a release, and the intruder's linkage and channel."""
+"""One file for each technique that releases records; `notation.py` reads `sampling:fraction=0.1`."""

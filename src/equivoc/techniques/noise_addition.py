@@ -8,39 +8,35 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import is_number
-from equivoc.data.microdata import Microdata, check_people
-from equivoc.errors import InputError
-from equivoc.intruder.channel.binomial_noise import (
+from equivoc.channels.channel import Bayes, Channel
+from equivoc.channels.likelihood import Cells, Table
+from equivoc.channels.rank_noise import (
     amplitude,
     draw,
     interval_channel,
+    rank_noise,
     released_size,
     transition,
+    within_reach,
 )
-from equivoc.intruder.channel.channel import Bayes, Channel
-from equivoc.intruder.channel.likelihood import Cells, Table
-from equivoc.intruder.channel.rank_noise import rank_noise, within_reach
-from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.intruder.release import GroupedRelease
-from equivoc.intruder.released_column import ReleasedColumn
-from equivoc.memory import check_memory
-from equivoc.number_format import exact
-from equivoc.techniques.setting import Setting
-from equivoc.techniques.technique import (
-    Randomness,
-    Technique,
-    check_order,
-    generator,
-    in_words,
-    knows_shares,
-)
+from equivoc.checks import check_memory
+from equivoc.data.microdata import Microdata, check_people
+from equivoc.intruder.prior import ReleasedColumn
+from equivoc.notation.declared import choice, number
+from equivoc.notation.ranges import Range
+from equivoc.releases.linked_release import LinkedRelease
+from equivoc.releases.release import GroupedRelease
+from equivoc.renamed import renamed_field
+from equivoc.techniques.inside.exact_ends import exact_ends
+from equivoc.techniques.technique import Randomness, Technique, check_order, generator, in_words, knows_shares
+from equivoc.text import exact
 
 Edge = Literal["clip", "wrap", "extend"]
 MOST_PERCENT = 1_000_000
 """Ten thousand times the domain: far beyond any useful noise."""
 
 
+@renamed_field("intruder", "belief")
 @dataclass(frozen=True)
 class NoiseAddition(Technique):
     """Move each value's rank by ``Binomial(M, ½) − M/2``, M the even number nearest to ``percent`` % of |domain| − 1.
@@ -48,8 +44,8 @@ class NoiseAddition(Technique):
     At the ends of a domain the rank is clipped, wrapped around, or lands on a longer grid (``edge="extend"``: for
     numbers on an even grid; other attributes are clipped).
 
-    ``intruder="bayes"`` weights each released record by the probability of its keys given the known ones, and the
-    confidential value likewise. ``intruder="interval"`` (the paper's printed text) takes, for each record of the
+    ``belief="bayes"`` weights each released record by the probability of its keys given the known ones, and the
+    confidential value likewise. ``belief="interval"`` (the paper's printed text) takes, for each record of the
     class, all values within M/2 ranks of the released one as equally likely. None: the assessment decides.
 
     >>> import pandas as pd
@@ -58,33 +54,27 @@ class NoiseAddition(Technique):
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
+    renamed: ClassVar = {"intruder": "belief"}
     name: ClassVar[str] = "noise-addition"
     needs: ClassVar = "order"
-    settings: ClassVar = (
-        Setting(
-            "percent",
-            1,
-            100,
-            stronger="more",
-            monotone=True,
-            meaning="how far values may move, in percent of the domain",
-        ),
+    percent: float = number(
+        "how far values may move, in percent of the domain; more is safer",
+        at_least=0,
+        at_most=MOST_PERCENT,
+        wanted=f"0 or more, and at most {MOST_PERCENT:,}",
+        tries=Range(1, 100),
     )
-    choices: ClassVar = {"edge": ("clip", "wrap", "extend"), "intruder": ("bayes", "interval")}
-    percent: float
-    """How far values may move, in percent of the domain: 0 or more. More is safer."""
-    edge: Edge = "clip"
-    """What happens at the ends of a domain: "clip" (stop there), "wrap" (go on at the other end) or "extend" (numbers
-    on an even grid may pass them)."""
-    intruder: str | None = None
-    """The intruder, "bayes" or "interval"; None: the assessment decides."""
-
-    def __post_init__(self) -> None:
-        if not (is_number(self.percent) and 0 <= self.percent <= MOST_PERCENT):
-            raise InputError(
-                f"noise-addition: percent is {self.percent!r}; it must be 0 or more, and at most {MOST_PERCENT:,}."
-            )
-        self.check_choices()
+    edge: Edge = choice(
+        'at the ends of a domain, "clip": stop there; "wrap": go on at the other end; "extend": numbers on an even '
+        "grid may pass them",
+        "clip",
+        "wrap",
+        "extend",
+        default="clip",
+    )
+    belief: str | None = choice(
+        "the technique's own intruder; None: the assessment decides", "bayes", "interval", default=None
+    )
 
     def release(self, people: Microdata, rng: Randomness = None) -> NoisyRecords | NoisyIntervals:
         """Draw the noise, key by key and then for the confidential value."""
@@ -94,7 +84,7 @@ class NoiseAddition(Technique):
         noises = {key: self._noise(people.levels(key)) for key in people.keys}
         own = self._noise(people.values.tolist())
         for name, noise in {**noises, people.confidential: own}.items():
-            square = name != people.confidential or (self.intruder == "interval" and noise.edge == "wrap")
+            square = name != people.confidential or (self.belief == "interval" and noise.edge == "wrap")
             check_memory(
                 f"noise-addition: the noise of {name!r}",
                 rows=noise.size if square else 1,
@@ -112,17 +102,25 @@ class NoiseAddition(Technique):
             _labels(people, people.confidential, own),
             Bayes(rank_noise(own.size, own.amplitude, edge=own.edge), np.full(own.size, 1 / own.size)),
         )
-        fixed = self.intruder is not None
+        fixed = self.belief is not None
         told = self.mechanism(people)
-        noisy = NoisyRecords(people, keys, confidential, fixed=fixed, mechanism=told)
-        if self.intruder != "interval":
+        ends = exact_ends(
+            people,
+            [name for name, noise in {**noises, people.confidential: own}.items() if noise.edge != "extend"],
+            "noise moves values to the ends of the domain, so the file shows it exactly; declare a domain with other "
+            "ends, or top-code first",
+        )
+        noisy = NoisyRecords(people, keys, confidential, fixed=fixed, mechanism=told, exactly=ends)
+        if self.belief != "interval":
             return noisy
-        return NoisyIntervals(people, confidential.codes, own.interval(), noisy, fixed=fixed, mechanism=told)
+        return NoisyIntervals(
+            people, confidential.codes, own.interval(), noisy, fixed=fixed, mechanism=told, exactly=ends
+        )
 
     def mechanism(self, people: Microdata) -> str:
         columns = (*people.keys, people.confidential)
         share = exact(self.percent)
-        if self.intruder == "interval":
+        if self.belief == "interval":
             return (
                 f"She knows which records are in the target's class, and that {people.confidential} was moved by at "
                 f"most half of {share} % of its domain; all values within that distance are equally likely."
@@ -132,8 +130,8 @@ class NoiseAddition(Technique):
             "wrap": "ranks past an end of the domain continue at the other end",
             "extend": "numbers on an even grid may pass the ends of the domain, other ranks stop there",
         }[self.edge]
-        alike = " All values are equally likely a priori." if self.intruder else ""
-        known = "" if self.intruder else knows_shares(people, columns)
+        alike = " All values are equally likely a priori." if self.belief else ""
+        known = "" if self.belief else knows_shares(people, columns)
         return (
             f"She knows that the ranks of {in_words(columns)} were moved independently by binomial noise of "
             f"{share} % of the domain; {past}.{known}{alike}"

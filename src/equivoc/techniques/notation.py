@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
-from equivoc.did_you_mean import did_you_mean
-from equivoc.errors import InputError
-from equivoc.quoted_words import is_quoted, split_words, unquoted
-from equivoc.techniques.differential_privacy.geometric_noise import GeometricNoise
-from equivoc.techniques.differential_privacy.noisy_table import NoisyTable
-from equivoc.techniques.generalisation.generalisation import Generalisation
-from equivoc.techniques.microaggregation.microaggregation import Microaggregation
+from equivoc.errors import InputError, did_you_mean
+from equivoc.notation.declared import Param, params
+from equivoc.notation.words import number_or_text, split_words
+from equivoc.techniques.generalisation import Generalisation
+from equivoc.techniques.geometric_noise import GeometricNoise
+from equivoc.techniques.microaggregation import Microaggregation
 from equivoc.techniques.noise_addition import NoiseAddition
-from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.noisy_table import NoisyTable
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.query_restriction import QueryRestriction
 from equivoc.techniques.released_file import ReleasedFile
 from equivoc.techniques.rounding import Rounding
 from equivoc.techniques.sampling import Sampling
-from equivoc.techniques.suppression.suppression import Suppression
-from equivoc.techniques.swapping.swapping import Swapping
+from equivoc.techniques.suppression import Suppression
+from equivoc.techniques.swapping import Swapping
 from equivoc.techniques.technique import Technique
 from equivoc.techniques.top_bottom_coding import TopBottomCoding
 from equivoc.techniques.unprotected import Unprotected
@@ -75,9 +75,8 @@ def named_parameters(text: str) -> tuple[str, dict[str, Any]]:
             raise InputError(f"technique {text!r}: {item!r} needs a value, as in {parameter}=….")
         if parameter.strip() in parameters:
             raise InputError(f"technique {text!r}: {parameter.strip()} is given twice.")
-        worded = parameter.strip() in Technique.worded
-        parameters[parameter.strip()] = value.strip() if worded else _value(value)
-    return name.strip(), parameters
+        parameters[parameter.strip()] = value
+    return name.strip(), _values(name.strip(), parameters)
 
 
 def technique_type(name: str) -> type[Technique]:
@@ -95,9 +94,9 @@ def techniques_from(text: str) -> list[Technique]:
     """
     name, colon, rest = text.partition(":")
     items = [item.partition("=") for item in split_words(rest, ",")]
+    whole = {each for each, param in _declared(name.strip()).items() if param.has_separators}
     choices = [
-        [value] if parameter.strip() in Technique.worded else split_words(value, "|")
-        for parameter, _, value in items
+        [value] if parameter.strip() in whole else split_words(value, "|") for parameter, _, value in items
     ]
     if prod(map(len, choices)) > MOST_CHOICES:
         raise InputError(
@@ -110,31 +109,20 @@ def techniques_from(text: str) -> list[Technique]:
     ]
 
 
-def technique_of(name: str, parameters: Mapping[str, Any]) -> Technique:
+def technique_of(name: str, parameters: Mapping[str, Any], folder: Path | None = None) -> Technique:
     """The technique ``name`` with these parameters; InputError names what is wrong."""
-    return with_parameters(technique_type(name), parameters)
+    return technique_type(name).read(parameters, folder)
 
 
-def with_parameters(kind: type[Technique], parameters: Mapping[str, Any]) -> Technique:
-    """The technique with these parameters; InputError names one that is unknown or missing."""
-    name = kind.name
-    allowed = {f.name: f for f in fields(kind)}
-    for parameter in parameters:
-        if parameter not in allowed:
-            raise InputError(f"{name} has no parameter {parameter!r}{did_you_mean(parameter, allowed)}")
-    missing = [f.name for f in allowed.values() if f.default is MISSING and f.name not in parameters]
-    if missing:
-        raise InputError(f"{name} needs {missing[0]}, as in {name}:{missing[0]}=….")
-    return kind(**parameters)
+def _declared(name: str) -> dict[str, Param]:
+    """The parameters of a technique by name; none if there is no such technique."""
+    return {each.name: each for each in params(TECHNIQUES[name])} if name in TECHNIQUES else {}
 
 
-def _value(text: str) -> Any:
-    if is_quoted(text):
-        return unquoted(text)
-    text = text.strip()
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def _values(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of parameters that are given as text."""
+    declared = _declared(name)
+    return {
+        each: declared[each].from_text(text.strip()) if each in declared else number_or_text(text)
+        for each, text in texts.items()
+    }

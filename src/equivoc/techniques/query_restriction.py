@@ -10,28 +10,40 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import is_whole
+from equivoc.attributes.numbers import nearest_places
+from equivoc.channels.channel import Bayes, Channel, Computed
+from equivoc.channels.likelihood import Cells
+from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.channel.channel import Bayes, Channel, Computed
-from equivoc.intruder.channel.likelihood import Cells
-from equivoc.intruder.release import GroupedRelease
-from equivoc.intruder.strengths.evidence import Evidence
-from equivoc.queries.candidates import candidate_span
-from equivoc.queries.exact_posterior import AnsweredBlocks, ImpossibleAnswersError, answered_blocks
-from equivoc.queries.range_sums import bounds_from_answers, range_sum_answers
-from equivoc.techniques.setting import Setting
+from equivoc.intruder.posteriors import Posteriors
+from equivoc.intruder.prior import Evidence
+from equivoc.intruder.strengths import Choice, InapplicableError, choose
+from equivoc.notation.declared import choice, number
+from equivoc.notation.ranges import Range
+from equivoc.releases.plain_reading import bell_rows
+from equivoc.releases.release import GroupedRelease
+from equivoc.renamed import renamed_field
+from equivoc.systems.grids import candidate_span
+from equivoc.systems.range_sums import (
+    AnsweredBlocks,
+    ImpossibleAnswersError,
+    answered_blocks,
+    bounds_from_answers,
+    range_sum_answers,
+)
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, generator
 
 _BOUNDS_ONLY = " She uses only the least and the greatest value that fit all answers."
 
 
+@renamed_field("intruder", "belief")
 @dataclass(frozen=True)
 class QueryRestriction(Technique):
     """Answer range sums of ``size`` records only, over records in an order drawn once.
 
-    ``intruder="uniform"`` (the paper's) takes each record's values of D between the least (L) and greatest (U) that fit
-    all answers as equally likely; ``intruder="bayes"`` has the exact posterior under independent uniform priors. None:
+    ``belief="uniform"`` (the paper's) takes each record's values of D between the least (L) and greatest (U) that fit
+    all answers as equally likely; ``belief="bayes"`` has the exact posterior under independent uniform priors. None:
     the assessment decides; `AnsweredQueries` has both.
 
     >>> import pandas as pd
@@ -41,33 +53,20 @@ class QueryRestriction(Technique):
     True
     """
 
+    renamed: ClassVar = {"intruder": "belief"}
     name: ClassVar[str] = "query-restriction"
     needs: ClassVar = "numbers"
-    settings: ClassVar = (
-        Setting(
-            "size",
-            2,
-            64,
-            stronger="more",
-            monotone=True,
-            meaning="records that a query sums",
-            whole=True,
-            step=2,
-            unit="records",
-        ),
+    size: int = number(
+        "records that a query sums, an even number; more is safer",
+        at_least=2,
+        multiple_of=2,
+        whole=True,
+        says="a query sums an even number of records, at least 2",
+        tries=Range(2, 64, whole=True, step=2, unit="records"),
     )
-    choices: ClassVar = {"intruder": ("uniform", "bayes")}
-    size: int
-    """How many records a query sums: even, at least 2. More is safer."""
-    intruder: str | None = None
-    """The intruder, "uniform" or "bayes"; None: the assessment decides."""
-
-    def __post_init__(self) -> None:
-        if not is_whole(self.size) or self.size < 2 or self.size % 2:
-            raise InputError(
-                f"query-restriction: size is {self.size}; a query sums an even number of records, at least 2."
-            )
-        self.check_choices()
+    belief: str | None = choice(
+        "the technique's own intruder; None: the assessment decides", "uniform", "bayes", default=None
+    )
 
     def release(self, people: Microdata, rng: Randomness = None) -> AnsweredQueries:
         """Draw the order and answer every query."""
@@ -91,14 +90,14 @@ class QueryRestriction(Technique):
         try:
             blocks = answered_blocks(answers, size=self.size, records=n, values=values)
         except InputError:  # values that are not on an even grid, or on too fine a one
-            if self.intruder == "bayes":
+            if self.belief == "bayes":
                 raise
         else:
             exact_group[order] = blocks.row
             exact = ExactPosterior(blocks, prior=uniform)
         bounds = np.empty((n, 2))
         bounds[order] = in_order
-        if exact is not None and self.intruder == "bayes":
+        if exact is not None and self.belief == "bayes":
             group, channel, exact = exact_group, exact, None
         return AnsweredQueries(
             people,
@@ -110,8 +109,8 @@ class QueryRestriction(Technique):
             self.size,
             informed_group=None if exact is None else exact_group,
             informed=exact,
-            fixed=self.intruder is not None,
-            mechanism=self.mechanism(people) + ("" if exact is not None or self.intruder else _BOUNDS_ONLY),
+            fixed=self.belief is not None,
+            mechanism=self.mechanism(people) + ("" if exact is not None or self.belief else _BOUNDS_ONLY),
         )
 
     def mechanism(self, people: Microdata) -> str:
@@ -120,7 +119,7 @@ class QueryRestriction(Technique):
             "uniform": " She takes the values between the least and the greatest that fit all answers as equally "
             "likely.",
             "bayes": " She takes all databases that fit the answers as equally likely.",
-        }[self.intruder]
+        }[self.belief]
         return (
             f"She knows the sum of {people.confidential} over every {self.size} neighbouring records of an order that "
             f"was drawn once, and the position of every person in it.{used}"
@@ -167,6 +166,28 @@ class AnsweredQueries(GroupedRelease):
         if self.informed is None or self.informed_group is None:
             return bounds
         return replace(bounds, symbols=self.informed_group, channel=self.informed)
+
+    def unreadable(self, intruder: str) -> str:
+        return "the release is a set of answers, not a table of records" if intruder == "file" else ""
+
+    def plainly(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Choice:
+        """The middle of each person's bounds, or a bell curve round it as wide as anything between them."""
+        if intruder == "file":
+            raise InapplicableError(self.unreadable(intruder))
+        from scipy.sparse import csr_array
+
+        spans, of = np.unique(self.bounds, axis=0, return_inverse=True)
+        at = self.people.attribute.geometry.positions
+        middle = spans.mean(axis=1)
+        rows = np.arange(len(spans) + 1)
+        face = csr_array((np.ones(len(spans)), nearest_places(middle, at), rows), shape=(len(spans), len(at)))
+        bell = bell_rows(face, middle, (spans[:, 1] - spans[:, 0]) / np.sqrt(12.0), at, prior)
+        channels = {"exactly": face} if bell is None else {"exactly": face, "bell": bell[:-1]}
+        counts = self.people.classes(classes.known, values=of.reshape(-1), span=len(spans)).counts
+        attribute = self.people.attribute
+        return choose(
+            tuple(channels), lambda name: Posteriors(classes, attribute, counts, channels[name]), prior, {}
+        )
 
     def notes(self, known: Sequence[str] | None = None) -> list[str]:
         if self.informed is not None or isinstance(self.channel, ExactPosterior):

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from functools import cached_property
 from hashlib import sha256
-from math import sqrt
 from typing import Any, ClassVar
 
-import numpy as np
-
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.data.reading.records import held_columns
-from equivoc.data.reading.tables import open_table
+from equivoc.data.records import held_columns
 from equivoc.data.roles import checked_roles
+from equivoc.data.tables import open_table
 from equivoc.errors import InputError
-from equivoc.intruder.files.file_release import MATCHINGS, FileRelease
-from equivoc.intruder.files.released_confidential import read_confidential
-from equivoc.intruder.files.stated_mechanism import StatedMechanism
-from equivoc.intruder.files.symbol_reading import read_symbols
-from equivoc.quoted_words import quoted
+from equivoc.notation.declared import choice, file, text
+from equivoc.notation.words import quoted
+from equivoc.releases.file_reading import FileReading
+from equivoc.releases.file_release import MATCHINGS, FileRelease
+from equivoc.releases.stated_mechanism import StatedMechanism
 from equivoc.techniques.technique import Randomness, Technique, beside
 
 PATTERN_SEED = 0
 """The seed of the release that shows which symbols a stated technique has; its draws are not used."""
+
+
+def _technique(given: Any) -> Technique:
+    """A technique, perhaps given as text."""
+    if isinstance(given, str):
+        from equivoc.techniques.notation import technique_from
+
+        return technique_from(given)
+    if not isinstance(given, Technique):
+        raise InputError(
+            f"released-file: channel is {given!r}; give a technique, such as NoiseAddition(percent=20)."
+        )
+    return given
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +49,8 @@ class ReleasedFile(Technique):
     The intruder links records to people by the keys she knows. By default she tries exact matching and matching by
     distance, and uses what comes closest to the truth (`FileRelease`). ``matching`` fixes one way: records that fit
     ("exact"), those that are nearest ("nearest"), or all, by Fellegi–Sunter weights ("probable"). She takes the
-    released confidential value as the true one, so she can be wrong; trust measures how reliable she is.
+    released confidential value as the true one, or as the middle of a bell curve (`plain_reading`), so she can be
+    wrong; trust measures how reliable she is.
 
     ``channel``: the technique that the file was made with, such as ``NoiseAddition(percent=20)``. The intruder then
     knows it, as she does where equivoc makes the release itself.
@@ -47,32 +58,31 @@ class ReleasedFile(Technique):
     >>> import pandas as pd
     >>> people = Microdata(pd.DataFrame({"age": [23, 28, 35], "pay": [10, 20, 30]}), confidential="pay", keys=["age"])
     >>> masked = pd.DataFrame({"age": ["[30,40)", "20-29", "2*"], "pay": [30, 20, 20]})
-    >>> ReleasedFile(masked).release(people).posteriors(["age"]).probabilities.tolist()
+    >>> release = ReleasedFile(masked).release(people)
+    >>> release.posteriors(["age"], intruder="informed").probabilities.tolist()
     [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
     name: ClassVar[str] = "released-file"
-    files: ClassVar = {"table": beside}
-    choices: ClassVar = {"matching": MATCHINGS}
-    table: Any
-    """The released file. Two of these are equal if they name the same path, or hold the same frame."""
-    matching: str | None = None
-    """How records are linked to people: "exact", "nearest" or "probable"; None: the assessment's intruder decides."""
-    channel: Technique | str | None = None
-    """The technique that the file was made with, if the owner knows it; text is read as on the command line."""
+    table: Any = file(
+        "the released file; two of these are equal if they name the same path, or hold the same frame",
+        beside=beside,
+        default=MISSING,
+        has_separators=False,
+    )
+    matching: str | None = choice(
+        "how records are linked to people; None: the assessment's intruder decides", *MATCHINGS, default=None
+    )
+    channel: Technique | str | None = text(
+        "the technique that the file was made with, if the owner knows it; text is read as on the command line",
+        default=None,
+        read=_technique,
+    )
 
     def __post_init__(self) -> None:
-        self.check_choices()
+        super().__post_init__()
         if self.matching is not None and self.channel is not None:
             raise InputError(f"{self.name}: give matching or channel, not both.")
-        if isinstance(self.channel, str):
-            from equivoc.techniques.notation import technique_from
-
-            object.__setattr__(self, "channel", technique_from(self.channel))
-        if not (self.channel is None or isinstance(self.channel, Technique)):
-            raise InputError(
-                f"{self.name}: channel is {self.channel!r}; give a technique, such as NoiseAddition(percent=20)."
-            )
 
     @property
     def _told(self) -> str:
@@ -126,39 +136,13 @@ class ReleasedFile(Technique):
             columns, _ = held_columns(table, [*people.keys, name])
             if not len(columns[name].codes):
                 raise InputError("it has no records, only column names")
-            keys = {}
-            for key in people.keys:
-                levels = people.decode(key, np.arange(len(people.levels(key))))
-                nulls = (
-                    int(np.count_nonzero(people.key_codes(key) == len(levels) - 1))
-                    if levels.null_count
-                    else 0
-                )
-                most = most_nulls(nulls, records=len(people), released=len(columns[key].codes))
-                keys[key] = read_symbols(columns[key], levels, name=key, role="key", most_nulls=most)
-            confidential = read_confidential(columns[name], people.attribute)
+            reading = FileReading.of(people, columns)
         except InputError as mistake:
             raise InputError(f"the released file cannot be used: {mistake}") from None
         stated = None
         if isinstance(self.channel, Technique):
             pattern = self.channel.release(people, PATTERN_SEED)
             stated = StatedMechanism.of(self.channel.notation, pattern, columns)
-        return FileRelease(people, self.matching, keys, confidential, stated, fixed=self.matching is not None)
-
-
-def most_nulls(nulls: int, *, records: int, released: int) -> float:
-    """The most nulls that a released key may have if none of its values was suppressed.
-
-    The number expected from the original's share of nulls; in a file of another size (a sample, a synthetic file) plus
-    four standard errors, but in a smaller file no more than the original has.
-
-    >>> most_nulls(100, records=1000, released=1000), most_nulls(100, records=1000, released=250)
-    (100.0, 45.0)
-    >>> most_nulls(1, records=1000, released=500), round(most_nulls(100, records=1000, released=10_000))
-    (1.0, 1126)
-    """
-    expected = nulls * released / records
-    if released == records:
-        return expected
-    likely = expected + 4 * sqrt(expected)
-    return min(likely, float(nulls)) if released < records else likely
+        return FileRelease(
+            people, self.matching, reading.keys, reading.confidential, stated, fixed=self.matching is not None
+        )

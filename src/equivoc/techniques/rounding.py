@@ -3,28 +3,123 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from equivoc.arguments import is_number
 from equivoc.attributes.numbers import multiples, round_half_up, whole_steps
+from equivoc.channels.channel import DENSE_CELLS, Bayes, sparse_channel
+from equivoc.channels.likelihood import Table
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.number_format import exact
-from equivoc.techniques.generalisation.renumbering import Floats, Shown, levels_as_numbers, renumbered
-from equivoc.techniques.setting import Setting
+from equivoc.intruder.prior import ReleasedColumn, unchanged
+from equivoc.notation.declared import choice, columns, number
+from equivoc.notation.ranges import Range
+from equivoc.notation.words import Columns
+from equivoc.releases.linked_release import LinkedRelease
 from equivoc.techniques.technique import (
-    Columns,
+    ON,
     Randomness,
     Technique,
-    checked_columns,
+    check_numbers,
     columns_of,
     generator,
     in_words,
     knows_shares,
 )
+from equivoc.text import exact
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Numeric columns released as other numbers (rounded, coded): the draw, its text, and its channel.
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The released number of each level of a column: ``high`` with probability ``share``, otherwise ``low``."""
+
+    low: Floats
+    high: Floats
+    share: Floats
+
+    @classmethod
+    def always(cls, numbers: Floats) -> Shown:
+        """Each level always as one number."""
+        return cls(numbers, numbers, np.zeros(len(numbers)))
+
+
+def levels_as_numbers(technique: str, people: Microdata, name: str) -> Floats:
+    """A column's levels without null; InputError if they are not numbers."""
+    import pyarrow as pa
+
+    if name == people.confidential:
+        check_numbers(technique, people, "which cannot be rounded or cut off")
+        return people.values
+    levels = people.decode(name, np.arange(len(people.levels(name)))).drop_null()
+    if not len(levels):
+        return np.empty(0)
+    if not (pa.types.is_integer(levels.type) or pa.types.is_floating(levels.type)):
+        raise InputError(
+            f"{technique}: the key {name!r} holds {levels.type} values; leave it out of on, or give it as numbers."
+        )
+    numbers: Floats = levels.to_numpy(zero_copy_only=False).astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise InputError(f"{technique}: the key {name!r} holds an infinite number; leave it out of on.")
+    return numbers
+
+
+def renumbered(
+    technique: str, people: Microdata, name: str, shown: Shown, random: np.random.Generator
+) -> ReleasedColumn:
+    """The column with each level shown as ``shown`` says (a null stays null).
+
+    With all levels equally likely a priori, P(level | number) ∝ P(number | level): levels that are always shown as the
+    same number are equally likely.
+    """
+    before = unchanged(people, name)
+    size = len(shown.low)
+    if not size:  # nulls only
+        return before
+    if not shown.share.any() and np.array_equal(shown.low, before.labels[:size].to_numpy()):
+        return before
+    from scipy.sparse import csr_array
+
+    numbers, place = np.unique(np.concatenate([shown.low, shown.high]), return_inverse=True)
+    place = place.reshape(2, size)
+    null = len(before.labels) - size  # 1 if there are nulls: the last level, and the last symbol
+    place = np.concatenate([place, np.full((2, null), len(numbers))], axis=1)
+    share = np.append(shown.share, np.zeros(null))
+    symbols = len(numbers) + null
+    if name != people.confidential and len(share) * symbols > DENSE_CELLS:
+        raise InputError(
+            f"{technique}: the key {name!r} has {len(share):,} values, to be shown as {symbols:,}; "
+            "coarsen it more, or round it first."
+        )
+    level = np.tile(np.arange(len(share)), 2)
+    weight = np.concatenate([1.0 - share, share])
+    at = weight > 0
+    transition = csr_array((weight[at], (level[at], place.ravel()[at])), shape=(len(share), symbols))
+    up = np.zeros(len(before.codes), dtype=np.int64)
+    if share.any():
+        up = (random.random(len(before.codes)) < share[before.codes]).astype(np.int64)
+    codes, labels = place[up, before.codes], _labels(before.labels, numbers, null)
+    if name == people.confidential:
+        return ReleasedColumn(codes, labels, Bayes(Table(transition), np.full(len(share), 1 / len(share))))
+    return ReleasedColumn(codes, labels, sparse_channel(transition), likelihood=transition.T.toarray())
+
+
+def _labels(levels: pa.Array, numbers: Floats, null: int) -> pa.Array:
+    """The numbers as a column: integers if the original column holds integers and all numbers are whole."""
+    import pyarrow as pa
+
+    whole = pa.types.is_integer(levels.type) and np.array_equal(numbers, np.rint(numbers))
+    written = numbers.astype(np.int64) if whole else numbers
+    return pa.array(written.tolist() + [None] * null, pa.int64() if whole else pa.float64())
+
 
 CLOSE = 1e-9
 """A number this close to a multiple, in bases, counts as that multiple."""
@@ -50,30 +145,18 @@ class Rounding(Technique):
 
     name: ClassVar[str] = "rounding"
     needs: ClassVar = "numbers"
-    settings: ClassVar = (
-        Setting(
-            "base",
-            0.02,
-            1,
-            stronger="more",
-            monotone=False,
-            meaning="numbers become multiples of this",
-            unit="width",
-        ),
+    base: float = number(
+        "numbers become multiples of this; larger is safer",
+        above=0,
+        tries=Range(0.02, 1, monotone=False, unit="width"),
     )
-    choices: ClassVar = {"method": ("nearest", "random")}
-    base: float
-    """Numbers become multiples of this, above 0. Larger is safer."""
-    method: str = "nearest"
-    """"nearest": to the nearest multiple; "random": up or down by chance, so that the mean stays."""
-    on: Columns = "confidential"
-    """"confidential", "keys", "all", or columns by name; all must be numbers."""
-
-    def __post_init__(self) -> None:
-        if not (is_number(self.base) and np.isfinite(self.base) and self.base > 0):
-            raise InputError(f"rounding: base is {self.base!r}; it must be a number above 0.")
-        self.check_choices()
-        object.__setattr__(self, "on", checked_columns("rounding", self.on))
+    method: str = choice(
+        '"nearest": to the nearest multiple; "random": up or down by chance, so that the mean stays',
+        "nearest",
+        "random",
+        default="nearest",
+    )
+    on: Columns = columns(f"{ON}; all must be numbers", default="confidential")
 
     @property
     def random(self) -> bool:

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import is_number
+from equivoc.channels.channel import Bayes
+from equivoc.channels.likelihood import PublishedOrNothing
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.channel.channel import Bayes
-from equivoc.intruder.channel.likelihood import PublishedOrNothing
-from equivoc.intruder.release import GroupedRelease
-from equivoc.intruder.strengths.evidence import Evidence
-from equivoc.number_format import exact
-from equivoc.techniques.setting import Setting
+from equivoc.intruder.prior import Evidence
+from equivoc.notation.declared import choice, number
+from equivoc.notation.ranges import Range
+from equivoc.releases.release import GroupedRelease
 from equivoc.techniques.technique import Randomness, Technique, generator
+from equivoc.text import exact
 
 
 @dataclass(frozen=True)
@@ -42,27 +42,15 @@ class Sampling(Technique):
     """
 
     name: ClassVar[str] = "sampling"
-    settings: ClassVar = (
-        Setting(
-            "fraction",
-            0.01,
-            0.9,
-            stronger="less",
-            monotone=True,
-            meaning="share of the records that is published",
-            unit="share",
-        ),
+    fraction: float = number(
+        "share of the records that is published",
+        above=0,
+        at_most=1,
+        tries=Range(0.01, 0.9, stronger="less", unit="share"),
     )
-    choices: ClassVar = {"prior": ("uniform", "marginal")}
-    fraction: float
-    """The share of the records that is published, above 0 and at most 1."""
-    prior: str | None = None
-    """The prior for records outside the sample: "uniform" or "marginal"; None: the assessment's."""
-
-    def __post_init__(self) -> None:
-        if not (is_number(self.fraction) and 0 < self.fraction <= 1):
-            raise InputError(f"sampling: fraction is {self.fraction!r}; it must be above 0 and at most 1.")
-        self.check_choices()
+    prior: str | None = choice(
+        "prior for records outside the sample; None: the assessment's", "uniform", "marginal", default=None
+    )
 
     @property
     def whole_records(self) -> bool:
@@ -113,10 +101,14 @@ class Sample(GroupedRelease):
 
     @property
     def table(self) -> Any:
+        return self.people.like(self.shown)
+
+    @property
+    def shown(self) -> dict[str, Any]:
         people = self.people
         columns = {key: people.decode(key, people.key_codes(key)[self.drawn]) for key in people.keys}
         columns[people.confidential] = people.decode(people.confidential, people.codes[self.drawn])
-        return people.like(columns)
+        return columns
 
     @property
     def origins(self) -> NDArray[np.int64]:

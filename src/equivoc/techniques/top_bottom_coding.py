@@ -7,23 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from equivoc.arguments import is_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
-from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.number_format import exact
-from equivoc.techniques.generalisation.renumbering import Shown, levels_as_numbers, renumbered
-from equivoc.techniques.setting import Setting
+from equivoc.notation.declared import columns, number
+from equivoc.notation.ranges import Range
+from equivoc.notation.words import Columns
+from equivoc.releases.linked_release import LinkedRelease
+from equivoc.techniques.inside.exact_ends import exact_limits
+from equivoc.techniques.rounding import Shown, levels_as_numbers, renumbered
 from equivoc.techniques.technique import (
-    Columns,
+    ON,
     Randomness,
     Technique,
-    checked_columns,
     columns_of,
     generator,
     in_words,
     knows_shares,
 )
+from equivoc.text import exact
 
 
 @dataclass(frozen=True)
@@ -42,45 +43,27 @@ class TopBottomCoding(Technique):
 
     name: ClassVar[str] = "top-bottom-coding"
     needs: ClassVar = "numbers"
-    settings: ClassVar = (
-        Setting(
-            "high",
-            0,
-            1,
-            stronger="less",
-            monotone=True,
-            meaning="higher numbers are shown as this one",
-            unit="value",
-        ),
-        Setting(
-            "low",
-            0,
-            1,
-            stronger="more",
-            monotone=True,
-            meaning="lower numbers are shown as this one",
-            unit="value",
-        ),
+    usual: ClassVar[str] = "high"
+    low: float | None = number(
+        "lower numbers are shown as this one; higher is safer",
+        default=None,
+        tries=Range(0, 1, unit="value"),
     )
-    low: float | None = None
-    """Lower numbers are shown as this one. Higher is safer."""
-    high: float | None = None
-    """Higher numbers are shown as this one. Lower is safer."""
-    on: Columns = "confidential"
-    """"confidential", "keys", "all", or columns by name; all must be numbers."""
+    high: float | None = number(
+        "higher numbers are shown as this one; lower is safer",
+        default=None,
+        tries=Range(0, 1, stronger="less", unit="value"),
+    )
+    on: Columns = columns(f"{ON}; all must be numbers", default="confidential")
 
     def __post_init__(self) -> None:
-        for limit in ("low", "high"):
-            given = getattr(self, limit)
-            if given is not None and not (is_number(given) and np.isfinite(given)):
-                raise InputError(f"top-bottom-coding: {limit} is {given!r}; it must be a finite number.")
+        super().__post_init__()
         if self.low is None and self.high is None:
             raise InputError("top-bottom-coding: neither low nor high is given; give at least one of them.")
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise InputError(
                 f"top-bottom-coding: low is {self.low} and high is {self.high}; low must be below high."
             )
-        object.__setattr__(self, "on", checked_columns("top-bottom-coding", self.on))
 
     @property
     def random(self) -> bool:
@@ -91,11 +74,16 @@ class TopBottomCoding(Technique):
         check_people("people", people)
         random = generator(rng)
         changed = {}
-        for name in columns_of(self.name, people, self.on):
+        columns = columns_of(self.name, people, self.on)
+        for name in columns:
             numbers = levels_as_numbers(self.name, people, name)
             shown = Shown.always(np.clip(numbers, self.low, self.high))
             changed[name] = renumbered(self.name, people, name, shown, random)
-        return replace(CodedEnds.changing(people, changed), mechanism=self.mechanism(people))
+        return replace(
+            CodedEnds.changing(people, changed),
+            mechanism=self.mechanism(people),
+            exactly=exact_limits(people, columns, self.low, self.high),
+        )
 
     def mechanism(self, people: Microdata) -> str:
         columns = columns_of(self.name, people, self.on)

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.intruder.posteriors import Posteriors
-from equivoc.intruder.release import Release
-from equivoc.intruder.strengths.strongest import STRENGTHS
+from equivoc.intruder.strengths import STRENGTHS, Choice, InapplicableError
+from equivoc.releases.release import Release
 from equivoc.techniques.technique import Randomness, Technique
+
+_NOTHING_TO_ADD = "the file itself is released, so nothing can be added"
 
 
 @dataclass(frozen=True)
@@ -61,5 +63,16 @@ class PublishedFile(Release):
     def of_classes(self, classes: Classes) -> Posteriors:
         return Posteriors(classes, self.people.attribute, classes.counts, None)
 
+    def believed(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Posteriors:
+        if intruder in ("informed", "paper"):
+            return self.of_classes(classes)
+        raise InapplicableError(_NOTHING_TO_ADD)
+
+    def plainly(self, classes: Classes, prior: NDArray[np.float64], intruder: str) -> Choice:
+        raise InapplicableError(_NOTHING_TO_ADD)
+
+    def unreadable(self, intruder: str) -> str:
+        return ""
+
     def left_out(self, classes: Classes) -> dict[str, str]:
-        return dict.fromkeys(STRENGTHS[1:], "the file itself is released, so nothing can be added")
+        return dict.fromkeys(STRENGTHS[1:], _NOTHING_TO_ADD)

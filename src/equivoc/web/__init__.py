@@ -1,1 +1,1 @@
-"""The page of `equivoc serve`: a local web server over the same facts as the commands. It only calls the library."""
+"""The page of `equivoc serve`: routes, the private folder, warm processes, jobs. It only calls the library."""

@@ -1,4 +1,8 @@
-"""Who may ask: the token (as an address or a cookie), the Origin of a page, a header that no other page can send."""
+"""Who may ask: a browser that has exchanged a token for a cookie, from our own page, with a header of that page.
+
+A token stands in an address, and addresses stay in histories, synchronised profiles and lists of processes. So each
+is good for one exchange. What it is exchanged for, the secret of the session, stands in a cookie and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -11,41 +15,55 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from equivoc.serving.guard import plain_host
-from equivoc.serving.requests import RequestError
+from equivoc.serving.serving import RequestError, plain_host
 
 COOKIE = "equivoc"
 HEADER = "x-equivoc"
 """A header that a page of another origin cannot send without asking first, which this server never allows."""
 SAFE = ("GET", "HEAD")
 PORTS = {"http": 80, "https": 443}
+MOST_TOKENS = 16
+"""Tokens that wait for their exchange; a further one ends the oldest."""
 
 
 class Doorkeeper:
-    """Knows the token."""
+    """Gives tokens, exchanges them, and knows the secret of the session."""
 
-    def __init__(self, token: str, *, hosts: Iterable[str]) -> None:
-        self._digest = hashlib.sha256(token.encode()).digest()
+    def __init__(self, *, hosts: Iterable[str]) -> None:
+        self._secret = secrets.token_urlsafe(32)
         self._hosts = {plain_host(host) for host in hosts}
+        self._tokens: list[bytes] = []
 
-    def knows(self, given: str | None) -> bool:
-        """True for the token; how long this takes does not depend on how much of it is right."""
-        if given is None:
-            return False
-        return hmac.compare_digest(hashlib.sha256(given.encode("utf-8", "replace")).digest(), self._digest)
+    def new_token(self) -> str:
+        """A token that nobody can guess, good for one exchange."""
+        token = secrets.token_urlsafe(32)
+        self._tokens = [*self._tokens, _digest(token)][-MOST_TOKENS:]
+        return token
+
+    def exchange(self, token: str) -> str | None:
+        """The secret of the session for a token that was not used before; None for any other."""
+        given = _digest(token)
+        left = [each for each in self._tokens if not hmac.compare_digest(each, given)]
+        if len(left) == len(self._tokens):
+            return None
+        self._tokens = left
+        return self._secret
 
     def check(self, request: Request) -> None:
-        """RequestError unless the request has the token and comes from our own page."""
-        if not self.holds_token(request):
-            raise RequestError(401, "this needs the token: open the address that equivoc serve has printed.")
+        """RequestError unless the request has the cookie and comes from our own page."""
+        if not self.knows(request):
+            raise RequestError(
+                401, "this needs the page's cookie: open the address that equivoc serve has printed."
+            )
         if not self._of_our_page(request):
             raise RequestError(403, "this request comes from another page.")
         if request.method not in SAFE and request.headers.get(HEADER) != "1":
             raise RequestError(403, "this request does not come from the page.")
 
-    def holds_token(self, request: Request) -> bool:
-        """True if the request has the token, as a cookie or as ``Authorization: Bearer``."""
-        return self.knows(_credentials(request))
+    def knows(self, request: Request) -> bool:
+        """True if the request has the cookie; how long this takes does not depend on how much of it is right."""
+        given = _cookie(request)
+        return given is not None and hmac.compare_digest(_digest(given), _digest(self._secret))
 
     def _of_our_page(self, request: Request) -> bool:
         """True unless the browser says that another page sends the request."""
@@ -69,16 +87,11 @@ def cookie_name(request: Request) -> str:
     return f"{COOKIE}-{request.url.port or 0}"
 
 
-def new_token() -> str:
-    """A token that nobody can guess."""
-    return secrets.token_urlsafe(32)
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
-def _credentials(request: Request) -> str | None:
-    given = request.headers.getlist("authorization")
-    if given:
-        scheme, _, rest = given[0].partition(" ")
-        return rest.strip() if len(given) == 1 and scheme.lower() == "bearer" else None
+def _cookie(request: Request) -> str | None:
     found: str | None = None
     for header in request.headers.getlist("cookie"):
         try:

@@ -12,12 +12,11 @@ from typing import Any
 
 from equivoc.errors import InputError
 from equivoc.files import check_readable, new_folder, replacing
-from equivoc.web.jobs.job_process import RESULT
-from equivoc.web.jobs.queue import Jobs
-from equivoc.web.live.people_spec import PeopleSpec
-from equivoc.web.live.warm_process import READING, AnswerError, WarmProcess
-from equivoc.web.workspace.roles import checked_roles, checked_settings, checked_view, people_spec
-from equivoc.web.workspace.state import VIEW, State, merged
+from equivoc.web.jobs import RESULT, Jobs
+from equivoc.web.people_spec import PeopleSpec
+from equivoc.web.roles import checked_roles, checked_settings, checked_view, people_spec
+from equivoc.web.state import VIEW, State, merged
+from equivoc.web.warm_process import READING, AnswerError, WarmProcess
 
 QUIET = 0.7
 """Seconds without a new question after which the strongest intruder is tried."""
@@ -265,16 +264,30 @@ class Session:
         async with self._detailing:
             if self._newest is not asked:
                 raise SupersededError
-            spec = self.spec()
-            if self._detail_spec != spec:
-                self._detail_spec = None
-                await self.detail.people(spec)
-                self._detail_spec = spec
+            await self._hold_details()
             return await self.detail.ask("assess", asked, patience=STRONGEST_PATIENCE)
+
+    async def proposed(self, given: dict[str, Any]) -> Any:
+        """Settings to begin a comparison with, tried one after the other in the process for longer questions."""
+        async with self._detailing:
+            await self._hold_details()
+            return await self.detail.ask("proposed", given, patience=STRONGEST_PATIENCE)
+
+    async def _hold_details(self) -> None:
+        """Have the process for longer questions hold these people."""
+        spec = self.spec()
+        if self._detail_spec != spec:
+            self._detail_spec = None
+            await self.detail.people(spec)
+            self._detail_spec = spec
 
     async def explore(self, given: dict[str, Any]) -> Any:
         """The figures at one tolerance."""
         return await self.live.ask("explore", given)
+
+    async def limits(self, given: dict[str, Any]) -> Any:
+        """Limits to propose for rules."""
+        return await self._remembered("limits", given)
 
     async def levels(self) -> Any:
         """The values of each key."""

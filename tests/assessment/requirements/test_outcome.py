@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from equivoc.assessment.requirements.outcome import outcome
-from equivoc.assessment.requirements.requirement import parse_requirement
+from equivoc.requirements.outcome import outcome
+from equivoc.requirements.requirement import parse_requirement
 
 
 @pytest.mark.parametrize(

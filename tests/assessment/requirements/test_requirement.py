@@ -10,15 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivoc.assessment.requirements.figures import over_people
-from equivoc.assessment.requirements.requirement import (
-    FIGURES,
-    OVER,
-    Requirement,
-    parse_requirement,
-    requirements,
-)
 from equivoc.errors import InputError
+from equivoc.requirements.outcome import over_people
+from equivoc.requirements.requirement import FIGURES, OVER, Requirement, parse_requirement, requirements
 
 
 @st.composite

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.decide.choice.search_range import search_range_from
+from equivoc.requests.ranges import search_range_from
 
 RANGES = (
     "noise-addition:percent=1..60",
@@ -220,6 +220,8 @@ def test_a_limit_that_fails_without_any_release_is_named() -> None:
     people = eq.Microdata(pd.DataFrame({"pay": [10, 20, 30, 40]}), confidential="pay")
     asked = eq.choose(people, eq.Rounding, "base", low=10, high=40, step=10, require=["h0 >= 3"])
     assert asked.technique is None
-    assert "Even without any release the figure of h0 >= 3 is 2" in asked.sentence
+    assert "Even if nothing is released it is 2, so no protection" in asked.sentence
+    assert asked.sentence.endswith("Choose another limit.")
+    assert asked.sentence.count("Even if") == 1
     possible = eq.choose(people, eq.Sampling, "fraction", low=0.75, high=1, step=0.25, require=["h0 >= 1.99"])
-    assert "Even without" not in possible.sentence
+    assert "Even if" not in possible.sentence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import equivoc as eq
-from equivoc.information_loss.overall import overall
-from equivoc.information_loss.utility import losses
+from equivoc.information_loss.utility import losses, overall
 from tests.decide.choice.test_choose import random_people
 
 TEXTS = ("noise-addition:percent=1..60", "sampling:fraction=0.1..0.9..0.05", "swapping:rate=0.05..1..0.05")
@@ -40,6 +40,37 @@ def test_a_technique_that_fails_is_left_out() -> None:
     assert done.choices[0].technique is None
     assert done.losses[0] is None
     assert done.best in done.choices[1:]
+
+
+def test_two_settings_that_lose_all_but_the_same_cannot_be_told_apart() -> None:
+    people = random_people(2)
+    close = ["swapping:rate=0.5..0.9..0.4", "swapping:rate=0.52..0.9..0.38"]
+    done = eq.choose_among(people, close, require=["h0 >= 0.01"], intruder="informed", seed=3)
+    lost = [
+        [
+            overall(losses(people, technique.release(people, seed), seed=3))["query_error"]
+            for seed in range(3, 8)
+        ]
+        for technique in (choice.technique for choice in done.choices)
+    ]
+    assert list(done.losses) == pytest.approx(np.mean(lost, axis=1))
+    spread = [stats.t.interval(0.95, 4, loc=np.mean(each), scale=stats.sem(each)) for each in lost]
+    (other,) = done.tied
+    first = int(np.argmin(done.losses))
+    assert done.choices[1 - first] is other
+    assert spread[1 - first][0] <= spread[first][1]
+    assert "These draws cannot tell it apart from swapping" in done.note
+    assert done.frame["tied"].tolist() == [choice is other for choice in done.choices]
+
+
+def test_one_that_loses_far_less_is_the_best() -> None:
+    done = eq.choose_among(
+        random_people(2),
+        ["swapping:rate=0.05..0.1..0.05", "noise-addition:percent=90..95"],
+        require=["h0 >= 0.01"],
+        intruder="informed",
+    )
+    assert (done.best, done.tied, done.note) == (done.choices[0], (), "")
 
 
 def test_none_meets() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivoc.decide.choice.search import EXHAUSTIVE, GRID, mildest
+from equivoc.experiments.search import EXHAUSTIVE, GRID, mildest
 
 
 class Counted:

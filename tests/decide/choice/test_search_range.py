@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.decide.choice.search_range import search_range, search_range_from
+from equivoc.requests.ranges import search_range, search_range_from
 
 
 @pytest.fixture

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import equivoc as eq
-from equivoc.decide.comparison.front import on_front
-from equivoc.information_loss.overall import MEASURES, overall
-from equivoc.information_loss.utility import losses
+from equivoc.experiments.compared import FRONT_RELEASES, on_front
+from equivoc.information_loss.utility import MEASURES, losses, overall
 
 TECHNIQUES = [eq.Unprotected(), eq.Sampling(fraction=0.3), eq.Rounding(base=50), eq.QueryRestriction(size=4)]
 KNOWN = ["age", "sex"]
@@ -24,15 +23,17 @@ FIGURES = ["h0", "area", "surprise", "gain", "hit", "true_hit", "certain_right",
 
 @pytest.fixture(scope="module")
 def done(people: eq.Microdata) -> eq.Comparison:
-    return eq.compare(people, TECHNIQUES, known=KNOWN, require=["true_hit(20) <= 0.7", "h0 >= 1"], seed=3)
+    return eq.compare(people, TECHNIQUES, known=KNOWN, require=["true_hit(20) <= 0.725", "h0 >= 1"], seed=3)
 
 
 def figures_of(result: Any) -> dict[str, float]:
-    """The figures of an assessment, from its own tables."""
+    """The figures of an assessment, from its own tables: true hits are those of whoever is right about most people."""
     used = result.intruders[result.intruders["used"]].iloc[0]
     truth = result.summary["truth"]
+    assert truth["true_hit"][result.eps[1]] >= result.intruders["true_hit"].max() - 1e-12
     return {name: float(used[name]) for name in FIGURES[:6]} | {
-        "certain_right": float(truth["certain_right"])
+        "true_hit": truth["true_hit"][result.eps[1]],
+        "certain_right": float(truth["certain_right"]),
     }
 
 
@@ -40,30 +41,33 @@ def figures_of(result: Any) -> dict[str, float]:
 def test_figures_are_those_of_an_assessment_with_the_same_seed(
     people: eq.Microdata, done: eq.Comparison, place: int
 ) -> None:
-    result = eq.assess(people, TECHNIQUES[place], known=KNOWN, seed=3, eps=[0, 5, 20])
-    row = done.frame.iloc[place]
-    assert done.hit_eps == eq.assess(people, TECHNIQUES[place]).eps[1]
-    assert row["intruder"] == result.intruder
-    result = eq.assess(people, TECHNIQUES[place], known=KNOWN, seed=3)
-    for name, value in figures_of(result).items():
+    technique, row = TECHNIQUES[place], done.frame.iloc[place]
+    seeds = range(3, 3 + row["releases"])
+    assert len(seeds) == 1 or (technique.random and len(seeds) == FRONT_RELEASES)
+    results = [eq.assess(people, technique, known=KNOWN, seed=seed) for seed in seeds]
+    assert done.hit_eps == results[0].eps[1]
+    assert row["intruder"] == " or ".join(sorted({result.intruder for result in results}))
+    every = [figures_of(result) for result in results]
+    for name in every[0]:
+        value = np.mean([found[name] for found in every])
         assert row[name] == pytest.approx(value, rel=1e-9, abs=1e-12), name
-    lost = overall(losses(people, TECHNIQUES[place].release(people, 3), seed=3))
+    releases = [technique.release(people, seed) for seed in seeds]
+    lost = [overall(losses(people, release, seed=3)) for release in releases]
     for name in MEASURES:
-        expected = lost[name]
-        assert row[name] == pytest.approx(
-            nan if expected is None else expected, nan_ok=True, rel=1e-9, abs=1e-12
-        )
-    released = TECHNIQUES[place].release(people, 3)
-    if TECHNIQUES[place].name != "query-restriction":
-        smallest = pd.DataFrame(released.table).groupby(KNOWN).size()
-        assert row["k"] == smallest[smallest > 0].min()
+        values = [found[name] for found in lost]
+        expected = nan if None in values else np.mean(values)
+        assert row[name] == pytest.approx(expected, nan_ok=True, rel=1e-9, abs=1e-12)
+    if technique.name != "query-restriction":
+        smallest = [pd.DataFrame(release.table).groupby(KNOWN).size() for release in releases]
+        assert row["k"] == pytest.approx(np.mean([sizes[sizes > 0].min() for sizes in smallest]))
     else:
         assert np.isnan(row["k"])
 
 
 def test_the_columns(done: eq.Comparison) -> None:
+    figures = [name + end for name in (*FIGURES, *MEASURES, "risk", "loss") for end in ("", "_low", "_high")]
     assert list(done.frame.columns) == [
-        "technique", "parameters", *FIGURES, *MEASURES, "risk", "loss", "meets", "front", "choice", "intruder",
+        "technique", "parameters", *figures, "meets", "front", "choice", "tied", "releases", "failed", "intruder",
     ]  # fmt: skip
     assert done.frame["technique"].tolist() == [t.name for t in TECHNIQUES]
     assert done.frame["parameters"].tolist() == ["", "fraction=0.3", "base=50", "size=4"]
@@ -274,7 +278,7 @@ def test_the_front_turns_with_the_figure(people: eq.Microdata) -> None:
         ({"known": ["shoe"]}, "shoe"),
         ({"eps": [-1]}, "eps"),
         ({"replicates": 1_000_000}, "too many"),
-        ({"techniques": [eq.TopBottomCoding(low=1, high=2), eq.Swapping(rate=0.1, on=("shoe",))]}, "shoe"),
+        ({"techniques": [eq.Swapping(rate=0.1, on=("shoe",)), eq.Swapping(rate=0.2, on=("shoe",))]}, "shoe"),
     ],
 )
 def test_mistakes_are_one_sentence(people: eq.Microdata, changed: dict[str, Any], said: str) -> None:

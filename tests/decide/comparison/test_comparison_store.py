@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.decide.comparison.store import FILE
-from equivoc.study.resumable import run as module
+from equivoc.experiments import workers as module
+from equivoc.experiments.stores import COMPARISON_FILE
 
 TECHNIQUES = [eq.Unprotected(), eq.Sampling(fraction=0.3), eq.NoiseAddition(percent=20)]
 OPTIONS: dict[str, Any] = {
@@ -73,7 +73,7 @@ def test_resumed_equals_uninterrupted(
     keys = computed(monkeypatch)
     same(eq.compare(people, TECHNIQUES, store=tmp_path, **OPTIONS), whole)
     assert len(keys) == 3
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert [path.name for path in tmp_path.iterdir()] == [COMPARISON_FILE]
 
 
 def test_only_what_is_new_is_computed(
@@ -137,17 +137,17 @@ def test_other_data_are_refused(people: eq.Microdata, frame: pd.DataFrame, tmp_p
 )
 def test_a_damaged_store_is_one_sentence(people: eq.Microdata, tmp_path: Path, statement: str) -> None:
     eq.compare(people, TECHNIQUES[:1], store=tmp_path, **OPTIONS)
-    connection = sqlite3.connect(tmp_path / FILE)
+    connection = sqlite3.connect(tmp_path / COMPARISON_FILE)
     connection.execute(statement)
     connection.commit()
     connection.close()
-    before = (tmp_path / FILE).read_bytes()
+    before = (tmp_path / COMPARISON_FILE).read_bytes()
     with pytest.raises(eq.InputError, match=r"damaged, or not a comparison|is not a comparison") as mistake:
         eq.compare(people, TECHNIQUES[:1], store=tmp_path, **OPTIONS)
     assert "\n" not in str(mistake.value)
-    assert FILE in str(mistake.value)
+    assert COMPARISON_FILE in str(mistake.value)
     if "results SET" not in statement:
-        assert (tmp_path / FILE).read_bytes() == before
+        assert (tmp_path / COMPARISON_FILE).read_bytes() == before
 
 
 def test_the_store_has_no_value_of_the_data(frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -156,15 +156,15 @@ def test_the_store_has_no_value_of_the_data(frame: pd.DataFrame, tmp_path: Path)
     )
     people = eq.Microdata(secret, confidential="salary", keys=["age", "sex"])
     eq.compare(people, TECHNIQUES, store=tmp_path, known=["sex"])
-    stored = (tmp_path / FILE).read_bytes()
+    stored = (tmp_path / COMPARISON_FILE).read_bytes()
     assert b"sampling" in stored
     for value in (b"Xanthippe", b"Yggdrasil", *(str(pay).encode() for pay in secret["salary"].unique())):
         assert value not in stored
-    assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+    assert (tmp_path / COMPARISON_FILE).stat().st_mode & 0o077 == 0
 
 
 def test_a_mistake_leaves_no_store(people: eq.Microdata, tmp_path: Path) -> None:
     folder = tmp_path / "new"
-    with pytest.raises(eq.InputError, match=r"^swapping:.* replicate 0: "):
+    with pytest.raises(eq.InputError, match=r"^swapping:rate=0.1,on=shoe: "):
         eq.compare(people, [eq.Swapping(rate=0.1, on=("shoe",))], store=folder)
     assert not folder.exists()

@@ -15,7 +15,7 @@ NOTATIONS = [
     "unprotected",
     "sampling:fraction=0.3",
     "noise-addition:percent=40",
-    "noise-addition:percent=40,intruder=interval",
+    "noise-addition:percent=40,belief=interval",
     "rounding:base=20",
     "rounding:base=20,method=random",
     "top-bottom-coding:high=40",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import equivoc as eq
-from equivoc.decide.protection.certificate import FIELDS, digest_of
+from equivoc.protection.certificate import FIELDS, digest_of
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import equivoc as eq
-from equivoc.decide.protection import protect as protect_module
-from equivoc.techniques.differential_privacy import geometric_mechanism
+from equivoc.protection import protect as protect_module
+from equivoc.techniques import geometric_noise as geometric_mechanism
 from tests.decide.protection.conftest import cells
 
 DRAWN = 918273645546372819

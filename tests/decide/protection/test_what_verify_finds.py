@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import equivoc as eq
-from equivoc.decide.protection.certificate import digest_of
+from equivoc.protection.certificate import digest_of
 
 
 @pytest.fixture
@@ -102,7 +102,10 @@ def test_fewer_people(done, source: Path) -> None:
     source.write_text("\n".join(source.read_text().splitlines()[:-1]) + "\n")
     found = eq.verify(done.certificate_path, source, done.path)
     assert "people" in wrong(found)
-    assert "These are other people: there are 59 records, but the certificate is about 60." in found.problems
+    assert (
+        "These are other people: there are 59 people, but the certificate is about 60 people."
+        in found.problems
+    )
 
 
 def test_as_many_other_people(done, source: Path) -> None:

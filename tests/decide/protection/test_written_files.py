@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.decide.protection import certificate as certificate_module
-from equivoc.decide.protection import protect as protect_module
+from equivoc.protection import certificate as certificate_module
+from equivoc.protection import protect as protect_module
+from equivoc.protection.protected_file import read_table
+from equivoc.requests.described_people import read_described
 from tests.decide.protection.conftest import cells
 
 
@@ -182,7 +184,7 @@ def test_a_requirement_flips_at_its_limit(people, tmp_path: Path) -> None:
 
 def test_the_riskier_figure_decides(people, tmp_path: Path) -> None:
     """The interval intruder of the technique knows less than one who reads the file and knows the noise."""
-    technique = eq.NoiseAddition(percent=40, intruder="interval")
+    technique = eq.NoiseAddition(percent=40, belief="interval")
     figures = eq.protect(people, technique, tmp_path / "p.csv", seed=7).certificate["figures"]["pay"]
     assert figures["file"]["gain"] > figures["release"]["gain"]
     between = (figures["file"]["gain"] + figures["release"]["gain"]) / 2
@@ -267,3 +269,26 @@ def test_a_prior_must_be_named(people, tmp_path: Path) -> None:
         eq.protect(people, eq.Sampling(0.5), tmp_path / "p.csv", prior=[1 / 7] * 7)  # type: ignore[arg-type]
     with pytest.raises(eq.InputError, match="give a technique"):
         eq.protect(people, "sampling", tmp_path / "p.csv")  # type: ignore[arg-type]
+
+
+def test_a_parquet_file_without_columns_is_refused(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "empty.parquet"
+    pq.write_table(pa.table({}), path)
+    with pytest.raises(eq.InputError, match=r"empty\.parquet has no columns$"):
+        read_table(path, escaped=False)
+
+
+def test_a_hierarchy_of_a_column_that_has_none_is_refused() -> None:
+    described = {"confidential": [{"name": "pay", "kind": "bare"}], "keys": ["age"], "drop_missing": False}
+    with pytest.raises(eq.InputError, match="hierarchy names 'age', which is no confidential column"):
+        read_described("people.csv", described, hierarchy={"age": Path("age.csv")})
+
+
+def test_a_released_column_without_a_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("age,,pay\n1,2,3\n")
+    with pytest.raises(eq.InputError, match=r"x\.csv has a column without a name$"):
+        read_table(path, escaped=False)

@@ -143,3 +143,34 @@ def test_mistakes_are_named(
     with pytest.raises(eq.InputError) as refused:
         eq.compare(table, methods, **options)
     assert sentence in str(refused.value)
+
+
+def test_random_methods_that_decide_the_choice_are_drawn_five_times() -> None:
+    counts = made(value=None)
+    close = [eq.NoisyCells(epsilon=0.5), eq.NoisyCells(epsilon=0.52)]
+    done = eq.compare(counts, close, seed=3)
+    assert [each.releases for each in done.compared] == [5, 5]
+    for method, row in zip(close, done.frame.to_dict("records"), strict=True):
+        lost = [
+            eq.utility(counts, method.release(counts, seed)).set_index("measure")["value"]["cell_error"]
+            for seed in range(3, 8)
+        ]
+        assert row["cell_error"] == pytest.approx(np.mean(lost))
+    assert "These draws cannot tell it apart from noisy-cells" in done.headline
+    assert done.frame["tied"].sum() == 1
+    assert [each.releases for each in eq.compare(counts, close, replicates=2).compared] == [2, 2]
+    clear = eq.compare(counts, [eq.NoisyCells(epsilon=0.01), eq.NoisyCells(epsilon=5)])
+    assert (clear.choice, clear.tied) == (eq.NoisyCells(epsilon=5), [])
+
+
+def test_a_method_that_cannot_run_is_a_row(table: eq.CellTable) -> None:
+    """Noise on totals is refused; rounding is compared all the same, and is chosen."""
+    done = eq.compare(table, [eq.NoisyCells(1), eq.CellRounding(5)], require=["h0 >= 0"])
+    assert done.frame["failed"].str.len().gt(0).tolist() == [True, False]
+    assert not done.frame["meets"][0]
+    assert done.frame[["h0", "cell_error"]].isna().all(axis=1).tolist() == [True, False]
+    assert done.choice == eq.CellRounding(5)
+    assert "noisy-cells:epsilon=1 could not be measured" in done.headline
+    alone = eq.compare(table, [eq.CellRounding(5)], require=["h0 >= 0"])
+    shared = ["h0", "area", "hit", "cell_error"]
+    assert done.frame[shared].iloc[1].tolist() == alone.frame[shared].iloc[0].tolist()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import equivoc as eq
 from equivoc.gateway.history import Entry
-from equivoc.gateway.service.log_reader import LogReader
-from equivoc.gateway.service.tokens import Tokens
+from equivoc.gateway.service.access import Tokens
+from equivoc.gateway.service.log import LogReader
 from tests.gateway.service.service_process import (
     KEYS,
     Client,

@@ -15,10 +15,10 @@ import httpx
 from equivoc.errors import InputError
 from equivoc.gateway.history import Decision, Entry
 from equivoc.gateway.policy import Policy
+from equivoc.gateway.service.access import Tokens
 from equivoc.gateway.service.app import gateway_app
-from equivoc.gateway.service.log_reader import PAGE, Page
-from equivoc.gateway.service.tokens import Tokens
-from equivoc.serving.listening import bind, server
+from equivoc.gateway.service.log import PAGE, Page
+from equivoc.serving.serving import bind, server
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class SaidGate:
     inside: int = 0
     most_inside: int = 0
     stopped: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def ask(self, sql: str, *, analyst: str) -> SaidReply:
         self.inside += 1

@@ -11,7 +11,7 @@ import pytest
 from equivoc.errors import InputError
 from equivoc.gateway.history import History
 from equivoc.gateway.policy import Policy
-from equivoc.gateway.service.log_reader import PAGE, LogReader
+from equivoc.gateway.service.log import PAGE, LogReader
 
 
 @pytest.fixture

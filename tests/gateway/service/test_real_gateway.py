@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.gateway.service.log_reader import LogReader
-from equivoc.gateway.service.tokens import Tokens
+from equivoc.gateway.service.access import Tokens
+from equivoc.gateway.service.log import LogReader
 from tests.gateway.service.running import Running, running
 from tests.gateway.service.service_process import (
     KEYS,

@@ -18,8 +18,8 @@ import pytest
 
 from equivoc.gateway.history import Entry
 from equivoc.gateway.policy import Policy
+from equivoc.gateway.service.access import Tokens
 from equivoc.gateway.service.app import BODY_LIMIT
-from equivoc.gateway.service.tokens import Tokens
 from tests.gateway.service.running import Running, SaidGate, running
 
 

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from equivoc.serving import listening as serving
+from equivoc.serving import serving
 
 
 class StartedLate:

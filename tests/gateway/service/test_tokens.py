@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.gateway.service.tokens import Tokens
+from equivoc.gateway.service.access import Tokens
 
 
 def test_only_the_hash_is_kept(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.conditional_bernoulli import inclusion
+from equivoc.linkage.informed_linkage import inclusion
 
 
 def by_enumeration(p, number):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from equivoc.intruder.beliefs import forest_kernels, forests
-from equivoc.intruder.beliefs.forests import out_of_sample
+from equivoc.learning import forest as forests
+from equivoc.learning import learning_kernels as forest_kernels
+from equivoc.learning.forest import out_of_sample
 
 
 def one_tree(codes, targets, weights, *, leaf):

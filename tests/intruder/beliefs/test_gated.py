@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.gated import gated_truth
-from equivoc.intruder.beliefs.truth import hold_against_truth
+from equivoc.intruder.truth import gated_truth, hold_against_truth
 
 
 def file_of_people(shuffled, *, people=3000, seed=0):

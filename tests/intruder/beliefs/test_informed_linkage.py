@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import informed_linkage as module
-from equivoc.intruder.beliefs.informed_linkage import informed_linkage
-from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
-from equivoc.intruder.linkage.key_linkage import linkage
+from equivoc.linkage import informed_linkage as module
+from equivoc.linkage.coded_file import CodedFile, Unchanged
+from equivoc.linkage.informed_linkage import informed_linkage
+from equivoc.linkage.key_linkage import linkage
 
 
 def chances(true, released, known):

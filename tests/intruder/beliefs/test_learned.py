@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import learned
-from equivoc.intruder.beliefs.class_chain import ClassChain
-from equivoc.intruder.beliefs.held_out import HeldOutFile, Settings
-from equivoc.intruder.beliefs.learned import learn
+from equivoc.learning import learned
+from equivoc.learning.chain import ClassChain, HeldOutFile, Settings
+from equivoc.learning.learned import learn
 
 VALUES = 8
 

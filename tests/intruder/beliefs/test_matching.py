@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.matching import BINS, distance_bins, match_tables
-from equivoc.intruder.beliefs.register import register_linkage
-from equivoc.intruder.linkage.coded_file import CodedFile
+from equivoc.linkage.coded_file import CodedFile
+from equivoc.linkage.distance_weights import BINS, distance_bins, match_tables
+from equivoc.linkage.register import register_linkage
 
 LEVELS = (60, 25, 16, 18, 5)
 
@@ -67,7 +67,7 @@ def falling(m, u):
 
 @pytest.mark.parametrize("records", [40, 60])
 def test_what_is_found_stays_under_a_plain_step(records, monkeypatch):
-    monkeypatch.setattr("equivoc.intruder.beliefs.matching.SETTLED", -1.0)  # all the steps
+    monkeypatch.setattr("equivoc.linkage.distance_weights.SETTLED", -1.0)  # all the steps
     true, shown, bins = file_from_elsewhere(60, changed=0.2)
     true, shown = true[:40], shown[:records]
     for found in match_tables(true, np.ones(40), shown, bins):
@@ -126,7 +126,7 @@ def test_distances():
 
 
 def test_large_files_are_sampled(monkeypatch):
-    monkeypatch.setattr("equivoc.intruder.beliefs.matching.PAIRS", 2**16)
+    monkeypatch.setattr("equivoc.linkage.distance_weights.PAIRS", 2**16)
     true, shown, bins = file_from_elsewhere(3000, changed=0.1)
     first, second = (match_tables(true, np.ones(3000), shown, bins, seed=1)[0] for _ in range(2))
     np.testing.assert_array_equal(first.m, second.m)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
+from equivoc.channels.noisy_counts import chunks, expected_counts
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.noisy_counts import chunks, expected_counts
 
 
 def by_enumeration(y, prior, number, alpha):

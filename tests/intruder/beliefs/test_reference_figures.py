@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
+from equivoc.channels.channel import channel
+from equivoc.channels.rank_noise import amplitude, transition
 from equivoc.datasets import people as shipped
-from equivoc.intruder.beliefs.informed_linkage import informed_linkage
-from equivoc.intruder.beliefs.learned import learn
-from equivoc.intruder.beliefs.register import register_linkage
-from equivoc.intruder.beliefs.truth import hold_against_truth
-from equivoc.intruder.channel.binomial_noise import amplitude, transition
-from equivoc.intruder.channel.inversion import channel
-from equivoc.intruder.linkage.coded_file import CodedFile
+from equivoc.intruder.truth import hold_against_truth
+from equivoc.learning.learned import learn
+from equivoc.linkage.coded_file import CodedFile
+from equivoc.linkage.informed_linkage import informed_linkage
+from equivoc.linkage.register import register_linkage
 from equivoc.techniques.noise_addition import NoiseAddition
-from equivoc.techniques.pram.pram import PRAM
+from equivoc.techniques.pram import PRAM
 from equivoc.techniques.sampling import Sampling
-from equivoc.techniques.swapping.swapping import Swapping
+from equivoc.techniques.swapping import Swapping
 
 PEOPLE = shipped("cps_hourly_workers")
 NAMES = list(PEOPLE.keys)

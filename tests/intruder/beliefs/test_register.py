@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from equivoc.channels.rank_noise import draw, transition
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs import register
-from equivoc.intruder.beliefs.register import register_linkage
-from equivoc.intruder.channel.binomial_noise import draw, transition
-from equivoc.intruder.linkage.coded_file import CodedFile, Unchanged
+from equivoc.linkage import register
+from equivoc.linkage.coded_file import CodedFile, Unchanged
+from equivoc.linkage.register import register_linkage
 
 
 def likelihoods(true, released):

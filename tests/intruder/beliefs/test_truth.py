@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.intruder.beliefs.truth import best_trust, hold_against_truth, weighted_quantile
+from equivoc.intruder.truth import best_trust, hold_against_truth, weighted_quantile
 
 CELLS = st.lists(
     st.tuples(st.one_of(st.just(0.0), st.floats(0, 1)), st.floats(0.001, 1), st.integers(0, 5)),

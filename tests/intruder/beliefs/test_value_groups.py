@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from equivoc.intruder.beliefs.class_chain import telling
-from equivoc.intruder.beliefs.learned import learn
-from equivoc.intruder.beliefs.value_groups import MOST_GROUPS, ValueGroups
+from equivoc.learning.chain import telling
+from equivoc.learning.learned import MOST_GROUPS, ValueGroups, learn
 
 
 @pytest.mark.parametrize("values", [65, 200, 1000])

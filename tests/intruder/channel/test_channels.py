@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from equivoc.intruder.channel.channel import Bayes, Stated
-from equivoc.intruder.channel.likelihood import (
+from equivoc.channels.channel import Bayes, Stated
+from equivoc.channels.likelihood import (
     Cells,
     GeometricSteps,
     Likelihood,

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from equivoc.intruder.channel.likelihood import FEW_ROWS, ONE_THREAD, product
+from equivoc.channels.likelihood import FEW_ROWS, ONE_THREAD, product
 
 DIGEST = """
 import hashlib, numpy as np
-from equivoc.intruder.channel.likelihood import product
+from equivoc.channels.likelihood import product
 rng, found = np.random.default_rng(0), hashlib.sha256()
 for n, s, v in ((2001, 46, 46), (503, 69, 69), (333, 90, 90), (401, 14, 200), (100, 300, 300)):
     found.update(product(rng.random((n, s)), rng.random((v, s)).T).tobytes())

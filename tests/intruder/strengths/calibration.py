@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from equivoc.data.microdata import Microdata
-from equivoc.intruder.linked_release import LinkedRelease
-from equivoc.intruder.release import GroupedRelease, Release
+from equivoc.releases.linked_release import LinkedRelease
+from equivoc.releases.release import GroupedRelease, Release
 from equivoc.techniques.technique import Technique
 
 VALUES = np.arange(10, 70, 10)

@@ -188,6 +188,7 @@ SEARCHED = [
     (eq.Generalisation(k=2), 1e-6, 0.02),
     (eq.Microaggregation(size=2), 0.01, 0.15),
     (eq.Microaggregation(size=3), 0.01, 0.15),
+    (eq.Microaggregation(size=3, method="fast"), 0.01, 0.15),
     (eq.Microaggregation(size=2, on="age"), 1e-6, 0.02),
 ]
 

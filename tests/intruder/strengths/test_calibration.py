@@ -39,10 +39,13 @@ NEARLY = [
 OVERCONFIDENT = [
     # Who is in which group tells more than she uses: that the groups have the least sum of squares.
     (eq.Microaggregation(size=3), 0.01, 0.1),
+    (eq.Microaggregation(size=3, method="mdav"), 0.005, 0.1),
     (eq.Microaggregation(size=10), 0.1, 0.4),
     # A bell curve stands for where members lie around their mean.
     (eq.Microaggregation(size=3, on="keys"), 0.05, 0.3),
-    (eq.Microaggregation(size=3, on="all"), 0.05, 0.3),
+    # Of values averaged together with keys, only how far they lie from their means on average.
+    (eq.Microaggregation(size=3, on="all"), 0.05, 0.7),
+    (eq.Microaggregation(size=3, on="age+pay"), 0.0, 0.3),
 ]
 MISTAKEN = [
     (eq.PRAM(keep=0.5, on="confidential"), eq.PRAM(keep=0.7, on="confidential")),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import equivoc as eq
-from equivoc.intruder.beliefs import informed_linkage
+from equivoc.linkage import informed_linkage
 
 
 def test_the_note(monkeypatch):

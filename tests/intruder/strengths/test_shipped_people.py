@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 import equivoc as eq
 from equivoc.datasets import people as shipped
 from equivoc.intruder.prior import marginal
-from equivoc.intruder.strengths.strongest import STRENGTHS, against_truth
+from equivoc.intruder.strengths import STRENGTHS, against_truth
 
 ROOT = Path(__file__).resolve().parents[3]
 THREE = ["age", "sex", "education"]

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.queries.answers.question import Aggregate, Question
+from equivoc.systems.system import Aggregate, Question
 
 AGGREGATES: tuple[Aggregate, ...] = ("sum", "avg", "min", "max", "count")
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.queries.answers.constraints import answer_system
-from equivoc.queries.answers.contradicting import ContradictionError
-from equivoc.queries.answers.question import Aggregate, Question
-from equivoc.queries.bounds.contradictions import fits, of_questions, possible, require_possible
-from equivoc.queries.bounds.irreducible_sets import irreducible, smallest
-from equivoc.queries.bounds.person_bounds import person_bounds
+from equivoc.systems.bounds.bounds import person_bounds
+from equivoc.systems.bounds.contradictions import fits, of_questions, possible, require_possible
+from equivoc.systems.constraints import answer_system
+from equivoc.systems.smallest_sets import irreducible, smallest
+from equivoc.systems.system import Aggregate, ContradictionError, Question
 from tests.queries.bounds.enumeration import answer, databases, fitting, random_case
 
 # Averages are left out: 1.5 and 2 do not contradict each other, as 2 may be 1.5 rounded.

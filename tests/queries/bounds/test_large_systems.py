@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from equivoc.queries.answers.constraints import answer_system
-from equivoc.queries.answers.question import Question
-from equivoc.queries.answers.system import AnswerSystem
-from equivoc.queries.bounds import programs, solving
-from equivoc.queries.bounds.differences import difference_bounds
-from equivoc.queries.bounds.person_bounds import person_bounds
-from equivoc.queries.bounds.range_orders import range_order
+from equivoc.systems.bounds import programs, solving
+from equivoc.systems.bounds.bounds import person_bounds
+from equivoc.systems.bounds.parts import difference_bounds
+from equivoc.systems.constraints import answer_system
+from equivoc.systems.runs import range_order
+from equivoc.systems.system import AnswerSystem, Question
 
 DOMAIN = np.arange(1, 251)
 
@@ -78,7 +77,7 @@ def test_shortest_paths_equal_linear_programs_for_200_people(
 
 
 def test_shortest_paths_in_small_portions_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from equivoc.queries.bounds import range_paths
+    from equivoc.systems.bounds import range_paths
 
     system, _, rank = range_system(200, 60, keys=1, seed=5, narrow=0.1)
     whole = person_bounds(system, orders=[rank])

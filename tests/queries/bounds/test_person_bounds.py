@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.queries.answers.constraints import answer_system
-from equivoc.queries.answers.question import Aggregate, Question
-from equivoc.queries.bounds import person_bounds as person_bounds_module
-from equivoc.queries.bounds import programs, solving
-from equivoc.queries.bounds.person_bounds import person_bounds
-from equivoc.queries.bounds.record import PersonBounds
+from equivoc.systems.bounds import bounds as person_bounds_module
+from equivoc.systems.bounds import programs, solving
+from equivoc.systems.bounds.bounds import person_bounds
+from equivoc.systems.bounds.parts import PersonBounds
+from equivoc.systems.constraints import answer_system
+from equivoc.systems.system import Aggregate, Question
 from tests.queries.bounds.enumeration import AGGREGATES, Case, random_case, true_ranges
 
 WITH_MOMENTS: tuple[Aggregate, ...] = (*AGGREGATES, "median", "var_pop", "stddev_samp")
@@ -88,7 +88,7 @@ def test_every_method_alone(method: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def _is_tree(system: object) -> bool:
-    from equivoc.queries.sum_systems import SumSystem, is_forest
+    from equivoc.systems.sum_systems import SumSystem, is_forest
 
     assert isinstance(system, SumSystem)
     return is_forest(system)

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from equivoc.queries.answers.atoms import atoms
-from equivoc.queries.answers.system import AnswerSystem, KnownExtreme, KnownMoment
-from equivoc.queries.even_grids import EvenGrid
+from equivoc.systems.grids import EvenGrid
+from equivoc.systems.system import AnswerSystem, KnownExtreme, KnownMoment, atoms
 
 
 @dataclass(frozen=True)

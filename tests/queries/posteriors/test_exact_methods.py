@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
+from equivoc.systems.posteriors.posteriors import atom_posteriors
 from tests.queries.posteriors.random_systems import (
     Asked,
     answered,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from equivoc.queries.posteriors import atom_posteriors as atom_posteriors_module
-from equivoc.queries.posteriors import gibbs
-from equivoc.queries.posteriors.atom_posteriors import atom_posteriors, component_tables
-from equivoc.queries.posteriors.components import parts
+from equivoc.systems.posteriors import gibbs
+from equivoc.systems.posteriors import posteriors as atom_posteriors_module
+from equivoc.systems.posteriors.components import parts
+from equivoc.systems.posteriors.posteriors import atom_posteriors, component_tables
 from tests.queries.posteriors.random_systems import (
     Asked,
     answered,

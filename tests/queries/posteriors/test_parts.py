@@ -7,14 +7,13 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from equivoc.queries.exact_posterior import ImpossibleAnswersError
-from equivoc.queries.posteriors import sum_tables
-from equivoc.queries.posteriors.atom_posteriors import atom_posteriors
-from equivoc.queries.posteriors.integer_solutions import integer_solutions
-from equivoc.queries.posteriors.large_sums import large_log_sums
-from equivoc.queries.posteriors.local_moves import local_moves
-from equivoc.queries.posteriors.one_key import one_key_order, shifts
-from equivoc.queries.posteriors.sum_tables import AtomDomain, log_weights
+from equivoc.systems.integer_solutions import integer_solutions
+from equivoc.systems.posteriors import sum_tables
+from equivoc.systems.posteriors.moves import local_moves
+from equivoc.systems.posteriors.posteriors import atom_posteriors
+from equivoc.systems.posteriors.sum_tables import AtomDomain, large_log_sums, log_weights
+from equivoc.systems.range_sums import ImpossibleAnswersError
+from equivoc.systems.runs import one_key_order, shifts
 from tests.queries.posteriors.random_systems import Asked, answered
 
 

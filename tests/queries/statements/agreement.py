@@ -6,8 +6,8 @@ import math
 from contextlib import suppress
 
 from equivoc.errors import InputError
-from equivoc.queries.statements.asking import ask
-from equivoc.queries.statements.parsing import parse, parse_one
+from equivoc.sql.asking import ask
+from equivoc.sql.parsing import parse, parse_one
 from tests.queries.statements.plain_sql import NotAllowedError, read
 from tests.queries.statements.workforce import Workforce
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from equivoc.queries.statements.parsing import parse_one
-from equivoc.queries.statements.schema import Schema
+from equivoc.sql.parsing import parse_one
+from equivoc.sql.schema import Schema
 
 SCHEMA = Schema(
     (

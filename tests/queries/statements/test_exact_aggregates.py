@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
-from equivoc.queries.answers.question import AGGREGATES
-from equivoc.queries.statements.asking import ask
-from equivoc.queries.statements.exact_aggregates import ConfidentialValues
-from equivoc.queries.statements.parsing import parse
-from equivoc.queries.statements.people_table import PeopleTable
-from equivoc.queries.statements.schema import schema_of
+from equivoc.sql.asking import PeopleTable, ask
+from equivoc.sql.exact_aggregates import ConfidentialValues
+from equivoc.sql.parsing import parse
+from equivoc.sql.schema import schema_of
+from equivoc.systems.system import AGGREGATES
 
 WHERE = ("age > 40", "age BETWEEN 20 AND 29", "zip = 'a' OR age IS NULL", "age < 0", "age = 3 AND zip = 'b'")
 

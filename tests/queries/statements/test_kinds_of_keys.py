@@ -5,17 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.queries.statements.asking import ask
-from equivoc.queries.statements.parsing import parse
-from equivoc.queries.statements.people_table import PeopleTable
-from equivoc.queries.statements.schema import schema_of
+from equivoc.sql.asking import PeopleTable, ask
+from equivoc.sql.parsing import parse
+from equivoc.sql.schema import schema_of
 
 UTC = dt.UTC
 
@@ -168,8 +166,10 @@ def test_rounded_values_are_asked() -> None:
 def test_the_database_has_no_way_out(hostile: str) -> None:
     """Only our own statements reach it; if another did, it could not open a file or change a setting."""
     people = Microdata(pa.table({"age": [1], "salary": [2]}), confidential="salary", keys=["age"])
-    connection: Any = PeopleTable.of(people, schema_of(people))._connection
+    scratch = PeopleTable.of(people, schema_of(people))._scratch
     import duckdb
 
     with pytest.raises(duckdb.Error):
-        connection.execute(hostile)
+        scratch.rows(hostile)
+    with pytest.raises(duckdb.Error):
+        scratch.columns(hostile)

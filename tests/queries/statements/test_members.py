@@ -12,11 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
-from equivoc.queries.statements.asking import ask
-from equivoc.queries.statements.conditions import Like, Not
-from equivoc.queries.statements.parsing import parse
-from equivoc.queries.statements.people_table import PeopleTable
-from equivoc.queries.statements.schema import schema_of
+from equivoc.sql.asking import PeopleTable, ask
+from equivoc.sql.conditions import Like, Not
+from equivoc.sql.parsing import parse
+from equivoc.sql.schema import schema_of
 from tests.queries.statements.agreement import refused_or_right
 from tests.queries.statements.plain_sql import FUNCTIONS, like
 from tests.queries.statements.workforce import HOSTILE, TEXTS, workforce

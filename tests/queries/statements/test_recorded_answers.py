@@ -11,10 +11,9 @@ import pytest
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.queries.statements.asking import ask
-from equivoc.queries.statements.parsing import parse
-from equivoc.queries.statements.people_table import PeopleTable
-from equivoc.queries.statements.schema import schema_of
+from equivoc.sql.asking import PeopleTable, ask
+from equivoc.sql.parsing import parse
+from equivoc.sql.schema import schema_of
 
 FRAME = pd.DataFrame(
     {

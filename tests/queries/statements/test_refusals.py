@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from equivoc.errors import InputError
-from equivoc.queries.statements.literals import LONGEST_STRING
-from equivoc.queries.statements.parsing import parse, parse_one
-from equivoc.queries.statements.schema import Schema
-from equivoc.queries.statements.splitting import LONGEST_STATEMENT
-from equivoc.queries.statements.word_check import DEEPEST, MOST_LITERALS
+from equivoc.sql.parsing import parse, parse_one
+from equivoc.sql.schema import LONGEST_STRING, Schema
+from equivoc.sql.word_check import DEEPEST, LONGEST_STATEMENT, MOST_LITERALS
 
 SCHEMA = Schema(
     (("age", "integer"), ("zip", "text"), ("member", "boolean"), ("hired", "date"), ("order", "integer")),

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from equivoc.data.microdata import Microdata
-from equivoc.queries.statements.people_table import PeopleTable
-from equivoc.queries.statements.schema import schema_of
+from equivoc.sql.asking import PeopleTable
+from equivoc.sql.schema import schema_of
 from tests.queries.statements.plain_sql import PlainStatement, aggregate
 
 HOSTILE = 'a "b"; -- ü'

@@ -11,8 +11,8 @@ from scipy import stats
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.measure.curve import curve
+from equivoc.tables.cell_rounding import CellRounding, RoundedTable
 from equivoc.tables.cell_table import CellTable
-from equivoc.tables.rounding.cell_rounding import CellRounding, RoundedTable
 from equivoc.tables.tabulate import tabulate
 from tests.tables.rounding.made import table_of
 

@@ -9,7 +9,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.errors import InputError
-from equivoc.tables.attacker.intervals import cell_intervals
+from equivoc.tables.attacker import cell_intervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.dimension import Dimension
 from equivoc.tables.suppression.suppress import suppress

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
-from equivoc.tables.attacker.intervals import cell_intervals
+from equivoc.tables.attacker import cell_intervals
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.dimension import Dimension
 from equivoc.tables.rules import Dominance, PPercent, Rule, Threshold

@@ -1,1 +1,1 @@
-"""The gateway as an HTTP service: tokens, rate limits, the questions, and the owner's page of the log."""
+"""The gateway as an HTTP service: who may ask and how often, the log, the look back."""

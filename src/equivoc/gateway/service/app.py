@@ -14,17 +14,23 @@ from typing import Any, Protocol
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from equivoc.errors import InputError
 from equivoc.gateway.policy import Policy
-from equivoc.gateway.service.log_page import log_page, page_policy
-from equivoc.gateway.service.log_reader import Page
-from equivoc.gateway.service.rate_limit import RateLimit
-from equivoc.gateway.service.tokens import Holder, Tokens
-from equivoc.serving.guard import LOOPBACK, Guard
-from equivoc.serving.requests import RequestError, error_response, limited_body, parsed_json, safely
+from equivoc.gateway.service.access import Holder, RateLimit, Tokens
+from equivoc.gateway.service.log import Page, log_page, page_policy
+from equivoc.serving.serving import (
+    LOOPBACK,
+    Guard,
+    RequestError,
+    error_response,
+    limited_body,
+    parsed_json,
+    safely,
+)
 
 BODY_LIMIT = 64 * 1024
 """Bytes of a request's body."""
@@ -41,6 +47,10 @@ class Gate(Protocol):
 
     @property
     def policy(self) -> Policy: ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """For the owner alone."""
 
     @property
     def stopped(self) -> str | None:
@@ -63,11 +73,13 @@ def gateway_app(
     allowed_hosts: Iterable[str] = (),
     body_limit: int = BODY_LIMIT,
     clock: Callable[[], float] = time.monotonic,
+    answered: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The service as an ASGI application.
 
     ``allowed_hosts``: names under which clients may reach it, beside the names of the loopback. It must run in one
-    process: the rate limits are in its memory, and the gateway decides one question after the other.
+    process: the rate limits are in its memory, and the gateway decides one question after the other. ``answered`` is
+    called after an answer was sent.
     """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     asking = RateLimit(gate.policy.questions_per_minute, clock)
@@ -116,7 +128,8 @@ def gateway_app(
                 "value": _json_value(reply.value),
                 "reason": reply.reason,
                 "number": reply.number,
-            }
+            },
+            background=BackgroundTask(answered) if reply.answered else None,
         )
 
     @app.get("/history")
@@ -141,7 +154,9 @@ def gateway_app(
     async def owners_log(request: Request) -> Response:
         await sender(request, owner=True)
         before = _number(request, "before")
-        page = await run_in_threadpool(lambda: log_page(log.page(before=before), before=before))
+        page = await run_in_threadpool(
+            lambda: log_page(log.page(before=before), before=before, warnings=gate.warnings)
+        )
         return HTMLResponse(page, headers={"content-security-policy": page_policy()})
 
     async def other_error(request: Request, problem: Exception) -> Response:

@@ -1,1 +1,1 @@
-"""Measures of one file by itself."""
+"""Classic measures of a file: k-anonymity and its kin, risk of identification, uniques behind a sample."""

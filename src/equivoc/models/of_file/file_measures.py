@@ -8,19 +8,18 @@ import numpy as np
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
-from equivoc.models.measure import Measure
-from equivoc.models.of_file.anonymity import alpha_k_anonymity
-from equivoc.models.of_file.closeness import t_closeness
-from equivoc.models.of_file.diversity import l_diversity
-from equivoc.models.of_file.identification import journalist_risk, marketer_risk, prosecutor_risk
-from equivoc.models.of_file.likeness_measures import likeness_measures
-from equivoc.models.of_file.presence_bounds import delta_presence
-from equivoc.models.of_file.suda_scores import suda
-from equivoc.models.of_file.survey_risk import individual_risk
-from equivoc.models.of_population.estimate import checked_fraction
-from equivoc.models.of_population.population_measures import uniqueness_measures
-from equivoc.models.phrases import listed, part
-from equivoc.number_format import figure, percent
+from equivoc.models.of_file.anonymity import alpha_k_anonymity, l_diversity, t_closeness
+from equivoc.models.of_file.identification import (
+    individual_risk,
+    journalist_risk,
+    marketer_risk,
+    prosecutor_risk,
+)
+from equivoc.models.of_file.likeness import delta_presence, likeness_measures
+from equivoc.models.of_file.measure import Measure
+from equivoc.models.of_file.population import checked_fraction, uniqueness_measures
+from equivoc.models.of_file.suda import suda
+from equivoc.text import figure, listed, part, percent
 
 RECURSIVE_C = 3
 """The c of recursive (c,l)-diversity that is shown."""
@@ -54,7 +53,8 @@ def compared_measures(people: Microdata, classes: Classes) -> list[Measure]:
 def _first(people: Microdata, classes: Classes) -> list[Measure]:
     alone = int(np.count_nonzero(classes.sizes == 1))
     k = class_size(int(classes.sizes.min()), classes.known, alone)
-    return [k, *_values(people, classes), *_attacks(people, classes)]
+    values = _values(people, classes) if people.attributes else []
+    return [k, *values, *_attacks(people, classes)]
 
 
 def class_size(k: int, known: Sequence[str], alone: int) -> Measure:

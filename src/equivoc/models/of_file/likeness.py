@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from math import inf
+from dataclasses import dataclass
+from math import inf, isinf
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import check_choice
+from equivoc.checks import check_choice
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
-from equivoc.models.known_classes import Known, known_classes
+from equivoc.models.of_file.identification import counted
+from equivoc.models.of_file.measure import Known, Measure, known_classes
+from equivoc.text import bits, figure, part
 
 KINDS = ("basic", "enhanced")
 _ROUNDING = 1e-12
@@ -109,3 +112,80 @@ def ratios(classes: Classes) -> Ratios:
 
 def _without_rounding(figure: float) -> float:
     return figure if figure > _ROUNDING else 0.0
+
+
+# β-likeness and δ-disclosure privacy of a file, each with a sentence about its value.
+
+
+def likeness_measures(classes: Classes) -> list[Measure]:
+    """Basic and enhanced β; δ by its definition, and of the values that occur in the classes."""
+    unit, found, absent = classes.people.confidential, ratios(classes), lacking(classes)
+    beta, enhanced, delta = beta_of(found, "basic"), beta_of(found, "enhanced"), delta_of(found)
+    times = figure(1 + beta)
+    frequent = int(classes.sizes[np.logical_or.reduceat(excessive(found), classes.counts.indptr[:-1])].sum())
+    lack = part(int(np.sum(classes.sizes[absent])), len(classes.people))
+    return [
+        Measure(
+            "β-likeness, basic",
+            beta,
+            f"In the worst class one {unit} is {times} times as frequent as among everyone, a gain of {figure(beta)}; "
+            "less is safer.",
+        ),
+        Measure(
+            "β-likeness, enhanced",
+            enhanced,
+            f"No β suffices: in the classes of {part(frequent, len(classes.people))} some {unit} of share p among "
+            "everyone gains more than −ln p; less is safer."
+            if isinf(enhanced)
+            else f"The largest gain is {figure(enhanced)}, and no {unit} of share p gains more than −ln p; "
+            "less is safer.",
+        ),
+        Measure(
+            "δ-disclosure privacy",
+            inf if absent.any() else delta,
+            f"For {lack} the class lacks a {unit} that others have, and so rules it out; less is safer."
+            if absent.any()
+            else f"Each {unit} occurs in every class, and its share differs from everyone's by at most {bits(delta)}; "
+            "less is safer.",
+        ),
+        Measure(
+            "δ-disclosure privacy, values that occur",
+            delta,
+            f"Where it occurs, a {unit} is up to {figure(2.0**delta)} times more or less frequent than among everyone, "
+            f"{bits(delta)}; less is safer.",
+        ),
+    ]
+
+
+# δ-presence: bounds of the probability that a person of the population is in the file.
+
+
+@dataclass(frozen=True)
+class DeltaPresence:
+    """The least and the greatest chance that a person of the population is in the file."""
+
+    low: float
+    """0: of some people it is certain that they are not in it."""
+    high: float
+    """1: of some people it is certain that they are in it. Smaller is safer."""
+
+
+def delta_presence(people: Microdata, *, population: Microdata, known: Known = None) -> DeltaPresence:
+    """The chances f/F that someone who shares a class's keys is one of the file's f among the population's F.
+
+    The file is (δ_min, δ_max)-present for ``low`` and ``high``. If membership in the file is confidential (patients
+    of a clinic), ``high`` near 1 discloses it. ``population`` is Microdata with the same keys that includes the
+    people of the file; its confidential column is ignored. Source: Nergiz, Atzori and Clifton (2007), Hiding the
+    presence of individuals from shared databases.
+
+    >>> import pandas as pd
+    >>> everyone = pd.DataFrame({"sex": list("FFFFMMU"), "pay": range(7)})
+    >>> public = Microdata(everyone, confidential="pay", keys=["sex"])
+    >>> private = Microdata(everyone.iloc[[0, 1, 2, 4]], confidential="pay", keys=["sex"])
+    >>> delta_presence(private, population=public)
+    DeltaPresence(low=0.0, high=0.75)
+    """
+    classes = known_classes(people, known)
+    found = counted(classes, population)
+    chances = classes.sizes / found.sizes
+    return DeltaPresence(low=0.0 if found.absent else float(chances.min()), high=float(chances.max()))

@@ -1,8 +1,9 @@
 """Compiled search for classes that are unique on a subset of the keys."""
 
+# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+
 from __future__ import annotations
 
-# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray

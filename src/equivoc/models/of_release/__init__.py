@@ -1,1 +1,1 @@
-"""Measures of a release beside the original."""
+"""Classic measures of a release: guessing, record linkage, attacks with a control group."""

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from equivoc.attributes.kinds import Categories, Kind, Number
 from equivoc.attributes.numbers import Misfit, as_numbers
-from equivoc.data.counting.cells import count_cells
+from equivoc.data.cells import count_cells
+from equivoc.data.columns import Column, Encoder, positions
+from equivoc.data.lattice import row_codes, row_groups
 from equivoc.data.microdata import Microdata, check_people
-from equivoc.data.reading.columns import Column, Encoder, positions
-from equivoc.data.reading.tables import open_table
+from equivoc.data.tables import open_table
 from equivoc.errors import InputError
-from equivoc.intruder.release import Release
+from equivoc.models.of_file.anonymity import k_anonymity, l_diversity, t_closeness
+from equivoc.models.of_file.measure import Known, Measure
+from equivoc.releases.release import Release
+from equivoc.releases.symbol_reading import EVERYWHERE, Symbols, read_symbols
+from equivoc.text import figure, listed, part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -176,3 +181,156 @@ def column_numbers(
         return None
     every: NDArray[np.float64] = np.append(found, np.nan)[: len(levels)]
     return np.asarray(every[codes])
+
+
+# k, l and t of a released file by the keys that an intruder knows.
+
+
+@dataclass(frozen=True)
+class ReleasedAnonymity:
+    """k, l and t of the released file; None where one does not apply, and why."""
+
+    k: float | None
+    """The size of the smallest class. Larger is safer."""
+    l: float | None
+    """The least number of different confidential values in a class. Larger is safer."""
+    t: float | None
+    """The largest distance of a class's values from everyone's, from 0 to 1. Smaller is safer."""
+    why_not: str
+    """Why some of them do not apply; "" if all do."""
+
+
+def released_anonymity(people: Microdata, release: Release, *, known: Known = None) -> ReleasedAnonymity:
+    """k, l (distinct) and t (ordered values: by rank; others: equal distances) of the released file.
+
+    Classes are rows that agree on the ``known`` keys as they were released; a range, a star or a missing value is
+    a value of its own. A known key that was not released does not tell rows apart.
+    """
+    table = table_if_any(people, release)
+    if table is None:
+        return ReleasedAnonymity(
+            None, None, None, "the release has no file of records, so it has no k, l or t"
+        )
+    asked = people.keys if known is None else known
+    keys = [key for key in asked if key in table.columns]
+    kind = released_kind(table)
+    if kind is None:
+        sizes = crossing(table, keys).released
+        name = people.confidential
+        why = (
+            f"the released file has no column {name!r}"
+            if name not in table.columns
+            else f"some released values of {name!r} are missing or are not single values"
+        )
+        return ReleasedAnonymity(float(sizes[sizes > 0].min()), None, None, f"{why}, so it has no l or t")
+    released = Microdata(table.frame, confidential=kind, keys=keys)
+    return ReleasedAnonymity(
+        float(k_anonymity(released)), float(l_diversity(released)), t_closeness(released), ""
+    )
+
+
+# A released file with stars, counted as if a star meant any value: how many records each one can be mistaken
+# for.
+
+ANY = ", a star is any value"
+"""At the end of the names of these measures."""
+MOST_WORK = 200_000_000
+"""Comparisons of a class with a pattern of stars; with more, these measures are left out."""
+
+
+def records_that_fit(columns: Sequence[tuple[Ints, NDArray[np.bool_]]]) -> Ints | None:
+    """How many records agree with each wherever neither has a star, itself included; None if that is too much work.
+
+    Each column is a code per record and whether it is a star. Classes with the same pattern of stars are counted by the
+    keys in which neither they nor the others have a star.
+
+    >>> age, sex = np.array([20, 20, 30, 0, 0]), np.array([1, 1, 2, 2, 0])
+    >>> records_that_fit([(age, age == 0), (sex, sex == 0)]).tolist()
+    [3, 3, 3, 3, 5]
+    """
+    rows = len(columns[0][0])
+    patterns = row_groups([(star.astype(np.int64), 2) for _, star in columns], rows)
+    coded = [(codes, int(codes.max()) + 1) for codes, _ in columns]
+    groups = row_groups([*coded, (patterns.of, len(patterns.first))], rows)
+    if len(patterns.first) * len(groups.first) * len(columns) > MOST_WORK:
+        return None
+    values = [codes[groups.first] for codes, _ in columns]
+    stars = [star[groups.first] for _, star in columns]
+    pattern = patterns.of[groups.first]
+    fits = np.zeros(len(groups.first), np.int64)
+    of_pattern = [np.flatnonzero(pattern == number) for number in range(len(patterns.first))]
+    for own in of_pattern:
+        for other in of_pattern:
+            shared = [at for at, star in enumerate(stars) if not (star[own[0]] or star[other[0]])]
+            both = np.concatenate([own, other])
+            codes, _ = row_codes([(values[at][both], int(values[at].max()) + 1) for at in shared], len(both))
+            distinct, place = np.unique(codes, return_inverse=True)
+            times = np.zeros(len(distinct), np.int64)
+            np.add.at(times, place[len(own) :], groups.times[other])
+            fits[own] += times[place[: len(own)]]
+    return fits[groups.of]
+
+
+def star_measures(table: ReleasedTable, release: Release, known: Sequence[str]) -> list[Measure]:
+    """k and prosecutor risk where a star means any value; none if no known key has a star."""
+    columns = []
+    for name in known:
+        column = table.column(name)
+        people = table.people
+        levels = people.key_values(name)
+        nulls = int(np.count_nonzero(people.key_codes(name) == len(levels) - 1)) if levels.null_count else 0
+        most_nulls = np.inf if _nulls_are_a_value(release, name) else float(nulls)
+        try:
+            symbols = read_symbols(column, levels, name=name, role="key", most_nulls=most_nulls)
+        except InputError:
+            return []  # values that cannot be read as keys: nothing is known to be a star
+        columns.append((symbols.codes, _stars(symbols)[symbols.codes]))
+    if not any(star.any() for _, star in columns):
+        return []
+    found = records_that_fit(columns)
+    starred = int(np.count_nonzero(np.any([star for _, star in columns], axis=0)))
+    remark = Measure(
+        "records with a star",
+        float(starred),
+        f"{part(starred, table.rows)} have a star in {listed(known)}. In the measures of the released file a star is a "
+        "value of its own, in those whose name says so any value"
+        f"{'' if found is not None else '; these are left out: there are too many patterns of stars'}.",
+    )
+    if found is None:
+        return [remark]
+    alone, least = int(np.count_nonzero(found == 1)), int(found.min())
+    on, meaning = listed(known), "if a star can stand for any value"
+    return [
+        Measure(
+            f"k-anonymity{ANY}",
+            float(least),
+            f"Every released record fits at least {least - 1:,} other{'s' * (least != 2)} on {on}, {meaning}; "
+            f"{part(alone, table.rows)} fit no other; more is safer.",
+        ),
+        Measure(
+            f"prosecutor risk, highest{ANY}",
+            1 / least,
+            f"She finds the right record with probability {figure(1 / least)} at worst, {meaning}; less is safer.",
+        ),
+        Measure(
+            f"prosecutor risk, average{ANY}",
+            float(np.mean(1 / found)),
+            f"She finds the right record of a random person with probability {figure(float(np.mean(1 / found)))}, "
+            f"{meaning}; less is safer.",
+        ),
+        remark,
+    ]
+
+
+def _nulls_are_a_value(release: Release, name: str) -> bool:
+    """True if the release is known to write null for the original's null only: noise can make more of them."""
+    if release.evidence is None:
+        return False
+    shown = release.evidence.keys[name].labels.null_count
+    return bool(0 < shown <= release.people.key_values(name).null_count)
+
+
+def _stars(symbols: Symbols) -> NDArray[np.bool_]:
+    """Which symbols stand for every value."""
+    first = symbols.starts[:-1]
+    return np.asarray((symbols.lows[first] == EVERYWHERE[0]) & (symbols.highs[first] == EVERYWHERE[1]))

@@ -1,1 +1,1 @@
-"""Which cells of a table to suppress, so that no unsafe cell can be computed from the others."""
+"""Which cells to withhold so that no unsafe cell can be computed closely."""

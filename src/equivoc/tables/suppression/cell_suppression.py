@@ -10,18 +10,71 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.arguments import checked_number
+from equivoc.checks import checked_number
 from equivoc.errors import InputError
-from equivoc.number_format import exact, percent
-from equivoc.tables.attacker.equations import cell_name
+from equivoc.tables.attacker import cell_name
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.release import TableRelease
 from equivoc.tables.rules import as_rules, protection_from_largest, protection_levels, unsafe_cells
-from equivoc.tables.suppression.named_cells import costs, marked_cells
+from equivoc.tables.suppression.exposure import Exposure, exposure
 from equivoc.tables.suppression.suppress import Suppressed, suppress
+from equivoc.text import exact, percent
+
+# Cells and costs as the caller names them: labels, True and False, words, numbers.
+
+
+def marked_cells(table: CellTable, given: Any, *, name: str) -> NDArray[np.bool_]:
+    """True for the named cells: tuples of labels in the order of the keys, None for a margin; or one Boolean a cell."""
+    if isinstance(given, np.ndarray) and given.dtype == np.bool_:
+        if given.shape != (len(table),):
+            raise InputError(f"{name} needs True or False for each of the {len(table)} cells of the table.")
+        return given.copy()
+    marked = np.zeros(len(table), dtype=bool)
+    if isinstance(given, str):
+        raise InputError(f"{name} is {given!r}; give a list of cells, each a tuple of labels.")
+    for one in given:
+        labels = one if isinstance(one, tuple) else (one,)
+        if len(labels) != len(table.dimensions):
+            raise InputError(
+                f"{name}: {one!r} names no cell; give {len(table.dimensions)} labels ({', '.join(table.by)}), "
+                "None for a margin."
+            )
+        nodes = []
+        for dimension, label in zip(table.dimensions, labels, strict=True):
+            if label not in dimension.labels:
+                raise InputError(f"{name}: {dimension.name} has no category {label!r}.")
+            nodes.append(dimension.labels.index(label))
+        marked[np.ravel_multi_index(nodes, table.shape)] = True
+    return marked
+
+
+def costs(table: CellTable, given: Any) -> NDArray[np.float64]:
+    """What suppressing each cell costs."""
+    if isinstance(given, str):
+        words = {"value": np.abs(table.values), "count": table.people, "equal": np.ones(len(table))}
+        return np.asarray(words[given], dtype=np.float64).copy()
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("cost must be value, count, equal, or a number for each cell.") from None
+    if numbers.shape != (len(table),):
+        raise InputError(
+            f"cost has shape {numbers.shape}; it needs one number for each of {len(table)} cells."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
+    if len(wrong):
+        cell = int(wrong[0])
+        raise InputError(
+            f"the cost of the cell {cell_name(table, cell)} is {numbers[cell]}; it must be 0 or more."
+        )
+    return numbers
+
 
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+
+# Of the time limit, in addition to it: what contributors are checked for after the search.
+_TIME_TO_CHECK, _LEAST_SECONDS_TO_CHECK = 0.25, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +133,32 @@ class CellSuppression:
         _check_known(table)
         began = perf_counter()
         unsafe = unsafe_cells(table, self.rule)
+        must = marked_cells(table, self.must, name="must")
         found = suppress(
             table,
             unsafe=unsafe,
             protection=protection_levels(table, self.rule),
             from_largest=protection_from_largest(table, self.rule),
             cost=costs(table, self.cost),
-            must=marked_cells(table, self.must, name="must"),
+            must=must,
             must_not=marked_cells(table, self.must_not, name="must_not"),
             singles=self.singles,
             time_limit=float(self.time_limit),
+        )
+        exposed = exposure(
+            table,
+            found.pattern,
+            unsafe | must,
+            seconds=max(_LEAST_SECONDS_TO_CHECK, _TIME_TO_CHECK * float(self.time_limit)),
         )
         return SuppressedTable(
             table,
             np.where(found.pattern, np.nan, table.values),
             primary=unsafe,
             found=found,
+            exposure=exposed,
             seconds=perf_counter() - began,
-            notes=_notes(found, float(self.time_limit)),
+            notes=(*exposed.notes, *_notes(found, float(self.time_limit))),
             mechanism="She knows which cells are suppressed, that cells add up"
             + (" and that no contribution is negative." if found.from_zero else "."),
         )
@@ -136,13 +197,21 @@ class SuppressedTable(TableRelease):
     primary: Booleans = field(repr=False)
     """True for cells that are unsafe by the rule."""
     found: Suppressed = field(repr=False)
+    exposure: Exposure = field(repr=False)
+    """The unsafe cells that somebody can compute exactly nevertheless, such as a contributor alone in several cells."""
     seconds: float = 0.0
-    """How long the search took."""
+    """How long the search and the check of contributors took."""
+
+    @property
+    def exposed(self) -> str:
+        """Which unsafe cells somebody can compute exactly although they are withheld, in a sentence; "" if none."""
+        return self.exposure.sentence
 
     @property
     def proven(self) -> bool:
-        """Whether no protected pattern is cheaper."""
-        return self.found.proven
+        """Whether no protected pattern is cheaper, and nobody can compute an unsafe cell exactly, not even a
+        contributor, who knows all her own contributions."""
+        return self.found.proven and self.exposure.safe
 
     @property
     def added(self) -> float:
@@ -157,7 +226,7 @@ class SuppressedTable(TableRelease):
     @property
     def gap(self) -> float:
         """(added − bound) / bound; 0 for the cheapest pattern, inf if the bound is 0."""
-        if self.proven:
+        if self.found.proven:
             return 0.0
         return (self.added - self.bound) / self.bound if self.bound > 0 else float("inf")
 
@@ -170,9 +239,15 @@ class SuppressedTable(TableRelease):
         return low, high
 
     @cached_property
+    def insider_bounds(self) -> tuple[Floats, Floats]:
+        """As ``bounds``, but the cells that a contributor can compute have one value."""
+        low, high = (np.where(self.exposure.cells, self.cells.values, bound) for bound in self.bounds)
+        return low, high
+
+    @cached_property
     def suppressed(self) -> Any:
         """The suppressed cells: categories, primary (unsafe by the rule), low and high (the attacker's bounds)."""
-        from equivoc.tables.frames import cell_frame
+        from equivoc.tables.release import cell_frame
 
         cells = self.found.intervals.cells
         return cell_frame(

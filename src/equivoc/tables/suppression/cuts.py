@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.tables.suppression.problem import Goal, SuppressionProblem
-from equivoc.tables.suppression.solver import new_solver, solved
+from equivoc.tables.suppression.problem import Goal, SuppressionProblem, solver_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -72,10 +71,9 @@ class Attack:
         self.rows = np.flatnonzero(np.diff(part.indptr) > 0)
         self.matrix = part[self.rows]
         self.by_cell = self.matrix.T.tocsr()
-        self.every = np.arange(len(self.cells), dtype=np.int32)
         zeros, sums = np.zeros(len(self.cells)), np.zeros(len(self.rows))
-        self.solver = new_solver(self.matrix, sums=sums, cost=zeros, low=zeros, high=zeros)
-        self.solver.setOptionValue("simplex_strategy", 4)  # from goal to goal, mostly costs change
+        self.solver = solver_of(self.matrix, sums=sums, cost=zeros, low=zeros, high=zeros)
+        self.solver.set(simplex_strategy=4)  # from goal to goal, mostly costs change
 
     def reaches(self, goal: Goal, *, deadline: float) -> bool:
         """Whether the goal is met; True is certain but for rounding."""
@@ -102,13 +100,12 @@ class Attack:
         low, high = _room(self.problem, goal, self.cells, cap, self.y[self.cells])
         own = int(self.column[goal.cell])
         low[own], high[own] = max(low[own], -1.0), min(high[own], 1.0)  # one level is enough
-        self.solver.changeColsBounds(len(self.every), self.every, low, high)
-        self.solver.changeColCost(own, -float(goal.sign))
-        if not solved(self.solver, deadline):
+        self.solver.set_bounds(low, high)
+        self.solver.set_cost(own, -float(goal.sign))
+        if not self.solver.solve(deadline):
             raise RuntimeError("no deviation at all is a solution, but HiGHS found none.")
-        solution = self.solver.getSolution()
-        reached, multipliers = goal.sign * solution.col_value[own], np.array(solution.row_dual)
-        self.solver.changeColCost(own, 0.0)
+        reached, multipliers = goal.sign * float(self.solver.x[own]), self.solver.multipliers
+        self.solver.set_cost(own, 0.0)
         return reached, multipliers
 
     def _near(self, used: Integers) -> Integers:
@@ -121,10 +118,10 @@ class Attack:
         part, cells = self._part(rows)
         low, high = _room(self.problem, goal, cells, cap, np.maximum(self.y[cells], _SHARE_OF_OTHERS))
         cost = np.where(cells == goal.cell, -float(goal.sign), 0.0)
-        solver = new_solver(part, sums=np.zeros(len(rows)), cost=cost, low=low, high=high)
-        if not solved(solver, deadline):
+        solver = solver_of(part, sums=np.zeros(len(rows)), cost=cost, low=low, high=high)
+        if not solver.solve(deadline):
             raise RuntimeError("no deviation at all is a solution, but HiGHS found none.")
-        return self._inequality(goal, rows, np.array(solver.getSolution().row_dual))
+        return self._inequality(goal, rows, solver.multipliers)
 
     def _inequality(self, goal: Goal, rows: Integers, multipliers: Floats) -> Cut | None:
         """The inequality of these multipliers of these relations, and 0 for all others."""
@@ -156,3 +153,55 @@ def _room(
         known = np.isin(cells, goal.known)
         high[known] = low[known] = 0.0
     return low, high
+
+
+# Inequalities from single relations, without a program: a suppressed cell needs others beside it.
+
+
+def goal_relation_cuts(problem: SuppressionProblem) -> list[Cut]:
+    """For each goal and each relation of its cell: the other cells of the relation must make up for its deviation."""
+    rows, columns = problem.relations, problem.relations.tocsc()
+    cuts = []
+    for goal in problem.goals:
+        for row in columns.indices[columns.indptr[goal.cell] : columns.indptr[goal.cell + 1]]:
+            part = slice(rows.indptr[row], rows.indptr[row + 1])
+            cells, signs = rows.indices[part].astype(np.int64), rows.data[part]
+            direction = -goal.sign * float(signs[cells == goal.cell][0]) * signs
+            room = np.where(direction > 0, problem.room_above[cells], problem.room_below[cells])
+            helps = problem.usable[cells] & (cells != goal.cell) & ~np.isin(cells, goal.known)
+            cut = goal_cut(problem, cells, np.where(helps, room / goal.level, 0.0))
+            if cut is not None:
+                cuts.append(cut)
+    return cuts
+
+
+class LoneCells:
+    """A cell that is the only suppressed one of a relation follows from it: publishing it changes nothing.
+
+    So some cheapest pattern has ``y_k ≤ Σ y`` over the others of each relation (bridge-less inequalities of Fischetti
+    and Salazar).
+    """
+
+    def __init__(self, problem: SuppressionProblem) -> None:
+        usable = np.flatnonzero(problem.usable)
+        part = abs(problem.relations[:, usable]).tocsr()
+        part = part[np.flatnonzero(np.diff(part.indptr) > 0)]
+        self.start, self.cells = part.indptr, usable[part.indices]
+        self.free = ~problem.forced[self.cells]
+
+    def violated(self, y: Floats) -> list[Cut]:
+        """Inequalities that y violates, one for each relation at most."""
+        if not len(self.cells):
+            return []
+        shares = y[self.cells]
+        totals = np.add.reduceat(shares, self.start[:-1])
+        largest = np.maximum.reduceat(np.where(self.free, shares, 0.0), self.start[:-1])
+        cuts = []
+        for row in np.flatnonzero(2 * largest > totals + VIOLATED):
+            part = slice(self.start[row], self.start[row + 1])
+            cells = self.cells[part]
+            lone = int(np.argmax(np.where(self.free[part], shares[part], -1.0)))
+            weights = np.ones(len(cells))
+            weights[lone] = -1.0
+            cuts.append(Cut(cells, weights, least=0.0))
+        return cuts

@@ -2,26 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
-from equivoc.queries.decimals import decimal_places
+from equivoc.systems.grids import decimal_places
+from equivoc.systems.programs import UnsolvableError
 from equivoc.tables.adding_up import check_adds_up
-from equivoc.tables.attacker.equations import cell_name, has_negatives
-from equivoc.tables.attacker.intervals import CellIntervals, cell_intervals
+from equivoc.tables.attacker import CellIntervals, cell_intervals, cell_name, has_negatives
 from equivoc.tables.cell_table import CellTable
-from equivoc.tables.suppression.goals import suppression_problem
-from equivoc.tables.suppression.patterns import UnprotectableError
-from equivoc.tables.suppression.problem import Goal
-from equivoc.tables.suppression.search import search
-from equivoc.tables.suppression.verify import ShortfallError, verified_intervals
+from equivoc.tables.suppression.problem import Certificates, Goal, SuppressionProblem, suppression_problem
+from equivoc.tables.suppression.search import UnprotectableError, search
+
+# The final check of a pattern: for every goal, deviations that prove it, and the attacker's intervals.
 
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Of a level: how far proving deviations may miss the relations and the bounds.
+_TOLERANCE = 1e-8
+# Of a level: the rounding of value + level − value.
+_ROUNDING = 1e-9
+
+
+class ShortfallError(Exception):
+    """A goal that the pattern does not meet."""
+
+    def __init__(self, goal: Goal) -> None:
+        super().__init__(goal)
+        self.goal = goal
+
+
+def verified_intervals(table: CellTable, problem: SuppressionProblem, pattern: Booleans) -> CellIntervals:
+    """The attacker's intervals of all suppressed cells; ShortfallError if a goal is not met.
+
+    Programs over large cells are less accurate than the levels of small ones. Deviations that prove a goal are in the
+    goal's own units, so the intervals are widened to contain them.
+    """
+    programs = Certificates(problem, np.flatnonzero(pattern))
+    programs.price(np.ones(len(pattern)))
+    intervals = cell_intervals(table, pattern)
+    low, high = intervals.low.copy(), intervals.high.copy()
+    place = np.full(len(table), -1)
+    place[intervals.cells] = np.arange(len(intervals.cells))
+    proofs: dict[Goal, Integers] = {}
+    for goal in sorted(problem.goals, key=lambda goal: (len(goal.known), goal.sign, goal.level)):
+        general = proofs.get(replace(goal, known=()))
+        if general is None or np.isin(general, goal.known).any():
+            found = programs.cheapest(goal, pattern, deadline=np.inf)
+            if found is None or not _proves(problem, pattern, goal, *found):
+                raise ShortfallError(goal)
+            general = found[0]
+        if not goal.known:
+            proofs[goal] = general
+            at, value = place[goal.cell], float(table.values[goal.cell])
+            if goal.sign > 0:
+                high[at] = max(high[at], value + goal.level)
+            else:
+                low[at] = min(low[at], value - goal.level)
+            _check_accuracy(intervals, int(at), value, goal)
+    return replace(intervals, low=low, high=high)
+
+
+def _proves(
+    problem: SuppressionProblem, pattern: Booleans, goal: Goal, cells: Integers, deviations: Floats
+) -> bool:
+    """Whether these deviations, in levels, are what a table that agrees with everything published differs by."""
+    if not pattern[cells].all() or np.isin(cells, goal.known).any():
+        return False
+    own = goal.sign * float(deviations[cells == goal.cell].sum())
+    missed = float(np.max(np.abs(problem.relations[:, cells] @ deviations), initial=0.0))
+    above = float(np.max(deviations - problem.room_above[cells] / goal.level, initial=0.0))
+    below = float(np.max(-deviations - problem.room_below[cells] / goal.level, initial=0.0))
+    return own >= 1 - _ROUNDING and max(missed, above, below) <= _TOLERANCE
+
+
+def _check_accuracy(intervals: CellIntervals, at: int, value: float, goal: Goal) -> None:
+    """The two computations must agree within the accuracy of the intervals."""
+    reached = intervals.high[at] - value if goal.sign > 0 else value - intervals.low[at]
+    if reached < goal.level * (1 - _TOLERANCE) - 10 * intervals.accuracy[at]:
+        raise ShortfallError(goal)
+
 
 # Programs have tolerances. If the final check finds a goal missed by them, all levels are raised by the next share.
 _TIGHTER = (0.0, 1e-6, 1e-4)
@@ -88,7 +153,7 @@ def suppress(
         )
         try:
             found = search(problem, exact=problem.network or len(problem.free) <= _FEW, deadline=deadline)
-            bounds.append(found.bound)
+            bounds.append(found.bound * problem.unit)
             intervals = verified_intervals(table, problem, found.pattern)
         except UnprotectableError as error:
             raise _unprotectable(table, error.goal, must_not) from None
@@ -97,14 +162,18 @@ def suppress(
         # What was not enough by a tolerance still bounds the cost from below.
         return Suppressed(
             found.pattern,
-            found.added,
+            found.added * problem.unit,
             bounds[0],
             found.proven and len(bounds) == 1,
             found.in_time,
             intervals,
             from_zero,
         )
-    raise RuntimeError("no pattern passed the final check: numbers of too different size for float64.")
+    raise UnsolvableError(
+        "no choice of withheld cells passed the final check: the totals are of too different size to compute with. Use "
+        "a unit in which the smallest unsafe cell is no less than a billionth of the grand total, or merge categories "
+        "(eq.Redesign)."
+    )
 
 
 def _check(

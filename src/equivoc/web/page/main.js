@@ -6,6 +6,7 @@ import { bytes, clipped, counted, people } from "./core/numbers.js";
 import { change, follow, store, watch } from "./core/store.js";
 import { chosenTab, showTabs, TABS } from "./core/tabs.js";
 import { update, watchTyping } from "./core/update_in_place.js";
+import { offerEntrance } from "./parts/another_browser.js";
 import { button } from "./parts/controls.js";
 import { verdict } from "./parts/verdict.js";
 import { compareView } from "./views/compare.js";
@@ -47,7 +48,7 @@ function render() {
 
 function banner() {
   if (store.connection === "refused")
-    return h("p", { class: "banner" }, h("strong", {}, "The server does not know this window. "), "Open the address with its token that ", h("code", {}, "equivoc serve"), " printed in the terminal where it was started.");
+    return h("p", { class: "banner" }, h("strong", {}, "The server does not know this window. "), "Open the address that ", h("code", {}, "equivoc serve"), " printed in the terminal where it was started; it works once, and Enter in the terminal prints another.");
   if (store.connection === "gone")
     return h("p", { class: "banner" }, h("strong", {}, "The server does not answer. "), "It may have been stopped. After a crash nothing is lost: start it again as before, and use the window that it opens. This page tries again every second.");
   return null;
@@ -87,4 +88,5 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 window.addEventListener("resize", draw);
 watch(draw);
 watchTyping(document);
+offerEntrance(document.getElementById("another-browser"));
 follow();

@@ -48,6 +48,7 @@ const assess = new Followed((question) => post("/api/live/assess", question.aske
 const explore = new Followed((question) => post("/api/live/explore", { ...question.asked, curve: true }));
 const catalogue = new Followed(() => get("/api/catalogue"));
 const classes = new Followed(() => settled().then(() => get("/api/live/classes")));
+const proposals = new Followed((question) => settled().then(() => post("/api/live/limits", question.asked)), 200);
 const calls = new Map();
 const results = new Map();
 
@@ -81,6 +82,13 @@ export function levels(state) {
   return classes.follow({ ...peopleKey(state), known: state.view.known });
 }
 
+/** For each figure, a limit to propose: between nothing released and the file as it is. */
+export function limits(state) {
+  if (!hasPeople(state)) return proposals;
+  const { known, eps, prior } = state.view;
+  return proposals.follow({ people: peopleKey(state), asked: { known, eps, prior } });
+}
+
 /** The facts to show: those of the strongest intruder as soon as they are there, until then the informed one's. */
 export function shownFacts(state) {
   const found = assessed(state);
@@ -111,6 +119,6 @@ export function call(what, state, job = null) {
 
 /** After the server was gone: everything is asked for again. */
 export function askAgain() {
-  for (const each of [assess, explore, catalogue, classes, ...calls.values()]) each.wanted = each.key = null;
+  for (const each of [assess, explore, catalogue, classes, proposals, ...calls.values()]) each.wanted = each.key = null;
   store.problem = "";
 }

@@ -1,9 +1,10 @@
-// The state that all windows share: fetched from the server, changed by patches, followed by server-sent events.
+// The state that all windows share: fetched from the server, changed by patches, and asked for again and again. An open
+// stream of events would do too, but a browser holds six connections to a server, and so the seventh window never loads.
 
 import { get, patch } from "./api.js";
 
 const WAIT_TO_SEND = 120; // ms; moves of a slider within this time are sent together
-const WAIT_TO_CONNECT = 1000;
+const RHYTHM = { busy: 500, open: 1000, hidden: 5000 }; // ms between two questions for the state
 
 export const store = {
   state: null,
@@ -15,6 +16,7 @@ const watchers = [];
 let unsent = null; // changes not yet sent; shown at once, and kept over states that arrive meanwhile
 let timer = 0;
 let sending = 0;
+let next = 0;
 
 export function watch(act) {
   watchers.push(act);
@@ -77,40 +79,44 @@ export function fail(failure) {
 }
 
 export async function refresh() {
+  const seen = store.state ? `?seen=${encodeURIComponent(store.state.mark)}` : "";
   try {
-    const state = await get("/api/state");
-    if (store.connection !== "open") store.connection = "open";
-    accept(state);
+    const state = await get(`/api/state${seen}`); // null: it is the one that is shown
+    const back = store.connection !== "open";
+    store.connection = "open";
+    if (state) accept(state);
+    else if (back) changed();
   } catch (failure) {
     fail(failure);
   }
 }
 
-/** Fetches the state, then follows the events; connects again when the server comes back. */
+/** Fetches the state again and again: more often while a job runs, less often while nobody looks. */
 export async function follow() {
+  clearTimeout(next);
   await refresh();
-  if (store.connection !== "open") {
-    setTimeout(follow, WAIT_TO_CONNECT);
-    return;
-  }
-  const events = new EventSource("/api/events");
-  events.addEventListener("state", () => refresh());
-  events.onerror = () => {
-    events.close();
-    if (store.connection === "open") store.connection = "gone";
-    changed();
-    setTimeout(follow, WAIT_TO_CONNECT);
-  };
+  clearTimeout(next);
+  next = setTimeout(follow, rhythm());
 }
+
+function rhythm() {
+  if (document.hidden) return RHYTHM.hidden;
+  return store.state?.jobs.some((job) => ["waiting", "running"].includes(job.status)) ? RHYTHM.busy : RHYTHM.open;
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) follow();
+});
 
 /** A JSON merge patch: null deletes. `keepNulls` joins two patches into one. */
 export function merge(whole, part, keepNulls = false) {
   if (part === null || typeof part !== "object" || Array.isArray(part)) return part;
-  const result = whole && typeof whole === "object" && !Array.isArray(whole) ? { ...whole } : {};
+  // A Map, because a name can be __proto__.
+  const result = new Map(whole && typeof whole === "object" && !Array.isArray(whole) ? Object.entries(whole) : []);
   for (const [name, value] of Object.entries(part)) {
-    if (value === null && !keepNulls) delete result[name];
-    else if (value === null) result[name] = null;
-    else result[name] = merge(result[name], value, keepNulls);
+    if (value === null && !keepNulls) result.delete(name);
+    else if (value === null) result.set(name, null);
+    else result.set(name, merge(result.get(name), value, keepNulls));
   }
-  return result;
+  return Object.fromEntries(result);
 }

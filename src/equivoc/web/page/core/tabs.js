@@ -16,8 +16,8 @@ export const TABS = {
 /** The tab of the address; without one, where the reader was last. */
 export function chosenTab(state) {
   const named = location.hash.slice(1);
-  if (named in TABS) return named;
-  return state?.view?.tab in TABS ? state.view.tab : "data";
+  if (Object.hasOwn(TABS, named)) return named;
+  return Object.hasOwn(TABS, state?.view?.tab ?? "") ? state.view.tab : "data";
 }
 
 export function showTabs(place, chosen) {

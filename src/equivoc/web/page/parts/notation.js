@@ -4,8 +4,8 @@
 /** {name, values: {parameter: text}} */
 export function parse(notation) {
   const colon = notation.indexOf(":");
-  if (colon < 0) return { name: notation.trim(), values: {} };
-  const values = {};
+  if (colon < 0) return { name: notation.trim(), values: Object.create(null) };
+  const values = Object.create(null);
   for (const item of split(notation.slice(colon + 1), ",")) {
     const equals = item.indexOf("=");
     if (equals > 0) values[item.slice(0, equals).trim()] = item.slice(equals + 1).trim();
@@ -20,11 +20,6 @@ export function compose(technique, values) {
     .filter(({ name, required, default: usual }) => required || String(values[name]) !== String(usual))
     .map(({ name }) => `${name}=${values[name]}`);
   return written.length ? `${technique.name}:${written.join(",")}` : technique.name;
-}
-
-/** The notation with which a technique starts: its required parameters at the catalogue's defaults. */
-export function starting(technique) {
-  return compose(technique, Object.fromEntries(technique.parameters.filter((each) => each.required).map((each) => [each.name, each.default])));
 }
 
 /** Column names joined by "+", quoted where needed. */

@@ -12,15 +12,20 @@ export function verdict(state) {
   if (!facts) return frame("waiting", "…", "Computing the risk", [h("p", { class: "said" }, "The first figures take a few seconds.")]);
   const rules = facts.requirements?.rows ?? [];
   const missed = rules.filter((rule) => !rule.meets);
-  const safe = rules.length > 0 && !missed.length;
-  const tone = !rules.length ? "caution" : safe ? "calm" : "alarm";
+  const met = rules.length > 0 && !missed.length;
+  const safe = met && mark === "strongest"; // a weaker intruder's figures look safer than they are
+  const tone = safe ? "calm" : missed.length ? "alarm" : "facts";
+  const these = rules.length === 1 ? "rule" : `${rules.length} rules`;
   const headline = !rules.length ? "No rule is set, so nothing says whether this is safe"
-    : safe ? `Safe by your ${rules.length === 1 ? "rule" : `${rules.length} rules`}`
-      : rules.length === 1 ? "Not safe by your rule" : `Not safe: ${missed.length} of your ${rules.length} rules ${missed.length === 1 ? "is" : "are"} not met`;
-  return frame(tone, safe ? "✓" : rules.length ? "✕" : "!", headline, [
+    : safe ? `Safe by your ${these}`
+      : met ? `Your ${these} ${rules.length === 1 ? "is" : "are"} met for the informed intruder; the strongest one ${mark === "informed" ? "is not known" : "is being computed"}`
+        : rules.length === 1 ? "Not safe by your rule" : `Not safe: ${missed.length} of your ${rules.length} rules ${missed.length === 1 ? "is" : "are"} not met`;
+  return frame(tone, safe ? "✓" : missed.length ? "✕" : met ? "…" : "i", headline, [
+    rules.length ? null : h("p", { class: "soft" }, h("a", { href: "#techniques" }, "Set a rule"), " to get a verdict. Until then these are the facts."),
     h("p", { class: "said" }, exposure(facts)),
     h("p", { class: "did" }, story(facts)),
     tiles(facts),
+    notes(facts),
     h("p", { class: "fine", id: "whose" }, parts(whose(mark, facts), current ? null : h("span", { class: "busy" }, " Updating…"))),
   ], `Verdict on ${facts.technique.notation === "unprotected" ? "the file as it is" : clipped(facts.technique.notation, 80)}`);
 }
@@ -33,6 +38,9 @@ export function frame(tone, sign, headline, content, about = "Verdict") {
       h("p", { class: "eyebrow" }, about),
       h("div", { "aria-live": "polite" }, h("h2", { id: "verdict-title" }, headline)), parts(content)));
 }
+
+/** What to know about the figures: people who were left out, how the table was made, what was not checked. */
+export const notes = (facts) => (facts.notes ?? []).map((note, at) => h("p", { class: "fine", key: `note-${at}` }, note));
 
 function nothingYet(state) {
   if (!state.file) return frame("waiting", "1", "Open a file to begin", [h("p", { class: "said" }, "Then say which column is confidential and what an intruder may already know. The page shows how precisely she could learn the confidential value, and what helps.")]);

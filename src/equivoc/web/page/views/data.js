@@ -77,5 +77,6 @@ function readCard(state) {
   const range = low === null || low === undefined ? "" : ` from ${figure(low)} to ${figure(high)}${kind?.unit ? ` ${kind.unit}` : ""}`;
   return card({ title: "Read", class: "quiet-card" },
     h("p", {}, `${count(records)} people. ${clipped(confidential, 40)} has ${counted(values, "different value")}${range}. By the ${counted(keys.length, "key")} together they fall into ${counted(classes, "class", "classes")} of people who are alike.`),
+    (state.people.remarks ?? []).map((remark, at) => h("p", { class: "note", key: `remark-${at}` }, remark)),
     h("p", {}, h("a", { class: "button primary", href: "#explore" }, "See the risk"), " ", h("a", { class: "button", href: "#techniques" }, "Try protections")));
 }

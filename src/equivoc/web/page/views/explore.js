@@ -3,6 +3,7 @@
 import { h, parts } from "../core/elements.js";
 import { explored, levels, shownFacts } from "../core/answers.js";
 import { bits, clipped, counted, figure, listed, people, percent } from "../core/numbers.js";
+import { own } from "../core/own.js";
 import { change } from "../core/store.js";
 import { button, card, chips, field, slider } from "../parts/controls.js";
 import { curveChart, usefulEnd } from "../parts/curve_drawing.js";
@@ -11,7 +12,7 @@ import { table } from "../parts/table.js";
 import { term } from "../parts/terms.js";
 import { tile } from "../parts/verdict.js";
 
-const typed = {}; // what is chosen in the look-up, by key, before it is looked up
+const typed = new Map(); // what is chosen in the look-up, by key, before it is looked up
 
 export function exploreView(state) {
   const found = explored(state);
@@ -74,19 +75,20 @@ function lookUp(state) {
   const known = state.view.known ?? [];
   if (!known.length) return null;
   const found = levels(state).value ?? {};
-  const now = (key) => typed[key] ?? state.view.class?.[key] ?? "";
-  const chosen = () => Object.fromEntries(known.map((key) => [key, (found[key] ?? []).find((level) => String(level) === String(now(key))) ?? now(key)]));
+  const levelsOf = (key) => own(found, key) ?? [];
+  const now = (key) => typed.get(key) ?? own(state.view.class, key) ?? "";
+  const chosen = () => Object.fromEntries(known.map((key) => [key, levelsOf(key).find((level) => String(level) === String(now(key))) ?? now(key)]));
   const gone = Object.fromEntries(Object.keys(state.view.class ?? {}).map((key) => [key, null]));
   return card({ title: "Look up one class" },
     h("form", { class: "stacked", key: "look-up", on: { submit: (event) => { event.preventDefault(); change({ view: { class: { ...gone, ...chosen() } } }); } } },
       known.map((key) => field(`class-${key}`, clipped(key, 40), (common) => {
         const list = `levels-${known.indexOf(key)}`;
         return h("span", { class: "with-list" },
-          h("input", { ...common, list, value: now(key), autocomplete: "off", on: { input: (event) => { typed[key] = event.currentTarget.value; } } }),
-          h("datalist", { id: list }, (found[key] ?? []).map((level) => h("option", { value: level, key: String(level) }))));
+          h("input", { ...common, list, value: now(key), autocomplete: "off", on: { input: (event) => { typed.set(key, event.currentTarget.value); } } }),
+          h("datalist", { id: list }, levelsOf(key).map((level) => h("option", { value: level, key: String(level) }))));
       })),
       h("div", { class: "actions" }, h("button", { type: "submit", class: "button primary", "data-name": "look-up" }, "Look up"),
-        state.view.class ? button("Largest class", () => { for (const key of Object.keys(typed)) delete typed[key]; change({ view: { class: null } }); }, { kind: "quiet" }) : null)));
+        state.view.class ? button("Largest class", () => { typed.clear(); change({ view: { class: null } }); }, { kind: "quiet" }) : null)));
 }
 
 /** Risk by the number of keys that she knows. */

@@ -8,7 +8,7 @@ import { button, card, field } from "../parts/controls.js";
 import { busy, files, jobCard, latest, start } from "../parts/jobs.js";
 import { table } from "../parts/table.js";
 import { term } from "../parts/terms.js";
-import { frame, tile } from "../parts/verdict.js";
+import { frame, notes, tile } from "../parts/verdict.js";
 
 let statements = null; // null until the reader types: then those of the last audit are shown
 
@@ -28,6 +28,7 @@ export function queriesVerdict(state) {
       tile("People whose value is certain", count(certain), `of ${count(records)}. 0 is safe.`, "audit-certain"),
       tile(`She expects to be right, ${hit.close}`, percent(hit.release), `of the time; before the answers ${percent(hit.prior)}. Lower is safer.`, "audit-hit"),
       tile("People in no answered query", count(facts.disclosed.untouched), `of ${count(records)}; the answers tell nothing about them.`, "audit-untouched")),
+    notes(facts),
   ], `Verdict on ${counted(facts.log.statements, "answered statement")}`);
 }
 

@@ -47,7 +47,9 @@ function row(column, at, now) {
   };
   const holds = `${TYPES[column.type] ?? column.type}, ${count(column.distinct)} different${column.nulls ? `, ${count(column.nulls)} missing` : ", none missing"}`;
   return { key: `column-${column.name}`, cells: [
-    h("span", { class: "column-name" }, longText(column.name, 32)), holds, smallBars(column),
+    h("span", { class: "column-name" }, longText(column.name, 32)),
+    parts(holds, column.problem && now.roles[column.name] === "confidential" && now.kind.kind === "number" ? h("p", { class: "note problem", "data-name": `problem-${column.name}` }, longText(column.problem, 400)) : null),
+    smallBars(column),
     h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, `Role of ${clipped(column.name, 60)}`),
       ROLES.map(([role, label]) => h("label", { class: "segment", key: role },
         h("input", { type: "radio", name: `role-${at}`, "data-name": `role-${column.name}-${role}`, value: role, checked: now.roles[column.name] === role, on: { change: () => choose(role) } }), h("span", {}, label)))),

@@ -8,7 +8,7 @@ import { button, card, chips, selectField, textField } from "../parts/controls.j
 import { busy, files, jobCard, latest, start } from "../parts/jobs.js";
 import { table } from "../parts/table.js";
 import { term } from "../parts/terms.js";
-import { frame, tile } from "../parts/verdict.js";
+import { frame, notes, tile } from "../parts/verdict.js";
 
 const asked = { by: null, value: "", rule: "p:10", method: "suppress" };
 
@@ -19,17 +19,24 @@ export function tablesVerdict(state) {
   if (!facts) return frame("waiting", "?", "Choose a table to judge", [h("p", { class: "said" }, "Totals and counts can give single people away. The verdict says how many cells do, and whether withholding or rounding them is enough.")], "Verdict on a table");
   const { counts } = facts;
   const changed = counts.withheld > 0 || facts.cells.some((cell) => cell.interval);
-  const open = changed ? counts.computed : counts.unsafe;
-  const safe = open === 0 && facts.tone !== "alarm";
-  const headline = !safe && !changed ? `Not safe: ${counted(counts.unsafe, "cell")} of ${count(counts.cells)} ${counts.unsafe === 1 ? "is" : "are"} unsafe`
+  // What a contributor can compute counts as well, and what was not checked is not called safe.
+  const hers = counts.computed_by_contributors, unchecked = !facts.everybody_checked;
+  const open = changed ? counts.computed + hers : counts.unsafe;
+  const safe = open === 0 && facts.tone !== "alarm" && !unchecked;
+  const judged = facts.rules.length > 0; // without a rule no cell is called unsafe, and none is safe
+  const headline = hers ? `Not safe: a contributor can compute ${counted(hers, "unsafe cell")}`
+    : unchecked && open === 0 ? "Not shown to be safe: not every contributor could be checked"
+    : !judged && safe ? "No rule is set, so nothing says which cells are unsafe"
+    : !safe && !changed ? `Not safe: ${counted(counts.unsafe, "cell")} of ${count(counts.cells)} ${counts.unsafe === 1 ? "is" : "are"} unsafe`
     : safe ? (counts.unsafe ? "Safe by the rule: no unsafe cell can be computed" : "Safe by the rule: no cell is unsafe") : "Not safe: protected cells can be computed, or a contribution is certain";
-  return frame(safe ? "calm" : "alarm", safe ? "✓" : "✕", headline, [
+  return frame(!safe ? "alarm" : judged ? "calm" : "facts", !safe ? "✕" : judged ? "✓" : "i", headline, [
     h("p", { class: "said" }, facts.headline), facts.method ? h("p", {}, facts.method) : null,
     h("p", { class: "did" }, h("strong", {}, "What an "), term("intruder"), h("strong", {}, " would do: "), "add and subtract the published cells and totals to close in on what is withheld, knowing her own contribution."),
     h("dl", { class: "tiles" },
       tile(term("unsafe cell", "Unsafe cells"), count(counts.unsafe), `of ${count(counts.cells)}, by ${facts.rules.join(" or ") || "the rule"}. Fewer is safer.`, "table-unsafe"),
       tile("Withheld cells", count(counts.withheld), `of ${count(counts.cells)}. Fewer is more useful.`, "table-withheld"),
-      tile("Protected cells she can compute", count(counts.computed), "exactly. 0 is safe.", "table-computed")),
+      tile("Protected cells she can compute", count(counts.computed + hers), hers ? `exactly, ${count(hers)} of them as a contributor. 0 is safe.` : "exactly. 0 is safe.", "table-computed")),
+    notes(facts),
   ], "Verdict on the table");
 }
 

@@ -1,17 +1,17 @@
 // Techniques: choose one, set its parameters, see risk and usefulness beside the unprotected file and no release.
 
 import { h, parts } from "../core/elements.js";
-import { catalogued, shownFacts } from "../core/answers.js";
+import { catalogued, limits, shownFacts } from "../core/answers.js";
 import { bits, clipped, figure, percent } from "../core/numbers.js";
 import { change, store } from "../core/store.js";
 import { button, card, numberField, selectField } from "../parts/controls.js";
-import { parse, starting } from "../parts/notation.js";
+import { parse } from "../parts/notation.js";
 import { parameterControls } from "../parts/parameters.js";
 import { rulesEditor } from "../parts/rules.js";
 import { table } from "../parts/table.js";
 import { term } from "../parts/terms.js";
 
-const last = {}; // the notation with which each technique was last shown
+const last = new Map(); // the notation with which each technique was last shown
 
 export function techniquesView(state) {
   const found = catalogued(state);
@@ -19,7 +19,7 @@ export function techniquesView(state) {
   const { techniques, figures } = found.value;
   const { name } = parse(state.view.technique);
   const technique = techniques.find((each) => each.name === name);
-  last[name] = state.view.technique;
+  last.set(name, state.view.technique);
   return h("div", { class: "two-columns" },
     h("div", { class: "side" }, listCard(techniques, name)),
     h("div", { class: "wide-side" },
@@ -28,7 +28,7 @@ export function techniquesView(state) {
 }
 
 function listCard(techniques, chosen) {
-  const choose = (technique) => change({ view: { technique: last[technique.name] ?? starting(technique) } });
+  const choose = (technique) => change({ view: { technique: last.get(technique.name) ?? technique.starting } });
   return card({ title: "Technique" }, h("fieldset", { class: "technique-list" }, h("legend", { class: "unseen" }, "Technique"),
     techniques.map((technique) => h("label", { class: `technique ${technique.applies ? "" : "off"}`, key: technique.name },
       h("input", { type: "radio", name: "technique", "data-name": `technique-${technique.name}`, value: technique.name, checked: technique.name === chosen, disabled: !technique.applies, on: { change: () => choose(technique) } }),
@@ -52,7 +52,7 @@ function settingCard(state, technique, { priors }) {
 function rulesCard(state, figures) {
   const { facts, current } = shownFacts(state);
   return card({ title: "Your rules", lead: "What must hold before you would publish. Each rule is judged as you change the technique." },
-    rulesEditor({ rules: state.view.require ?? [], now: () => store.state.view.require ?? [], outcomes: current ? facts?.requirements?.rows : null, figures, eps: state.view.eps || 0, change: (rules) => change({ view: { require: rules } }) }),
+    rulesEditor({ rules: state.view.require ?? [], now: () => store.state.view.require ?? [], outcomes: current ? facts?.requirements?.rows : null, figures, limits: limits(state).value, change: (rules) => change({ view: { require: rules } }) }),
     facts?.requirements?.help && current ? h("p", { class: "note" }, facts.requirements.help) : null,
     facts?.requirements?.note && current ? h("p", { class: "soft" }, facts.requirements.note) : null);
 }

@@ -1,0 +1,1 @@
+"""P(released value | true value), and from there back to the true value."""

@@ -1,5 +1,0 @@
-"""``python -m equivoc.cli``."""
-
-from equivoc.cli import main
-
-main()

@@ -1,0 +1,318 @@
+"""``equivoc audit``: what the answers to a log of queries disclose about each person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equivoc.charts.drawing import check_drawing
+from equivoc.cli.attribute_options import NOTHING, asked_tolerances, domain_values, names, one_attribute
+from equivoc.cli.options import (
+    DomainOption,
+    DropMissingOption,
+    EscapeOption,
+    RequireOption,
+    RoundToOption,
+    asked_requirements,
+    check_intruder,
+    exit_code_of,
+)
+from equivoc.cli.process import waiting
+from equivoc.cli.terminal import Terminal
+from equivoc.files import check_outputs, write_csv, writing_into
+from equivoc.text import bits, counted, figure, probability
+
+if TYPE_CHECKING:
+    from equivoc.data.microdata import Microdata
+
+FILES = ("records.csv", "compromised.csv", "statements.csv", "report.html")
+
+
+def audit(
+    people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")],
+    confidential: Annotated[str, typer.Option(help="The confidential column: numbers.")],
+    queries: Annotated[
+        Path,
+        typer.Option(
+            help="A file of SQL statements, separated by semicolons; -- answer: 57 behind one records its answer."
+        ),
+    ],
+    keys: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns that queries may select by, separated by commas; default: all but the confidential one."
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of recorded answers (CSV with the columns statement and answer, or JSON); answers that are "
+            "not recorded are computed."
+        ),
+    ] = None,
+    known: Annotated[
+        str | None,
+        typer.Option(
+            help="The keys of her target that the intruder knows, separated by commas; 'none' for no key; default: all "
+            "keys."
+        ),
+    ] = None,
+    domain: DomainOption = None,
+    round_to: RoundToOption = None,
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="What weighs the databases that fit: uniform (all are equally likely) or marginal (the distribution "
+            "of the confidential attribute)."
+        ),
+    ] = "uniform",
+    eps: Annotated[
+        str | None, typer.Option(help="Tolerances, in the confidential attribute's unit: 5,10.")
+    ] = None,
+    require: RequireOption = None,
+    seed: Annotated[int, typer.Option(help="The seed of figures that are sampled.", min=0)] = 0,
+    work: Annotated[
+        float | None,
+        typer.Option(
+            help="Steps for the posteriors of people who are linked by answers; 1e8 take about a second, the default "
+            "about a minute."
+        ),
+    ] = None,
+    drop_missing: DropMissingOption = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A file ending in .html: the page. Otherwise a folder for tables and page."),
+    ] = None,
+    escape: EscapeOption = True,
+    record_values: Annotated[
+        bool,
+        typer.Option(
+            help="Show answers, name groups even if they have fewer than 3 people, and write keys and values of single "
+            "people into the tables."
+        ),
+    ] = False,
+    unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = "",
+    title: Annotated[str | None, typer.Option(help="The page's title.")] = None,
+    date: Annotated[
+        str | None, typer.Option(help="A date to print; without one, the same data give the same page.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Audit answered queries: whose confidential value follows from the answers, and from which statements.
+
+    Statements are SUM, AVG, COUNT, MIN, MAX, MEDIAN, VARIANCE or STDDEV over people selected by their keys.
+
+    Example: equivoc audit people.csv --confidential salary --keys age,sex --queries log.sql --require 'h0@worst >= 1'
+    """
+    from equivoc.auditing.audit import audit as audited
+
+    own = names("--confidential", confidential)
+    one_attribute("audit", own)
+    check_intruder(prior, None)
+    required = asked_requirements(require)
+    tolerances = asked_tolerances(eps, own)
+    inputs = [people, queries, *([] if answers is None else [answers])]
+    folder = None if out is None or out.suffix.lower() in (".html", ".htm") else out
+    outputs = [] if out is None else [out] if folder is None else [folder / name for name in FILES]
+    check_outputs(outputs, inputs=inputs, folder=folder)
+    if outputs:
+        check_drawing()
+    words: dict[str, Any] = {"unit": unit, "record_values": record_values, "title": title, "date": date}
+    with waiting("auditing"):
+        person = _read(people, own[0], keys, domain, round_to, drop_missing=drop_missing)
+        found = audited(
+            person,
+            queries,
+            answers=answers,
+            prior=prior,
+            known=_known(known, person.keys),
+            eps=tolerances,
+            seed=seed,
+            require=required,
+            work=work,
+        )
+        # Computed here, while the terminal shows the elapsed time.
+        from equivoc.render.audit import audit_facts
+
+        facts = audit_facts(found, **words)
+        if outputs:
+            check_outputs(outputs, inputs=inputs, folder=folder)
+            tables = found.tables(record_values=record_values)
+            _write(tables, facts, outputs, folder, escape=escape)
+    with exit_code_of(meets=found.meets):
+        if as_json:
+            print(json.dumps(facts | {"files": [str(path) for path in outputs]}, indent=2, allow_nan=False))
+            return
+        print_audit(facts, outputs)
+
+
+def _read(
+    file: Path,
+    confidential: str,
+    keys: str | None,
+    domain: str | None,
+    round_to: float | None,
+    *,
+    drop_missing: bool,
+) -> Microdata:
+    from equivoc.data.read import read
+    from equivoc.data.tables import open_table
+
+    values = None if domain is None else domain_values(domain)
+    chosen = (
+        [name for name in open_table(file).names if name != confidential]
+        if keys is None
+        else names("--keys", keys)
+    )
+    return read(
+        file,
+        confidential=confidential,
+        keys=chosen,
+        domain=values,
+        round_to=round_to,
+        drop_missing=drop_missing,
+    )
+
+
+def _known(known: str | None, keys: tuple[str, ...]) -> list[str] | None:
+    if known is None:
+        return None
+    return [] if known.strip() == NOTHING and NOTHING not in keys else names("--known", known)
+
+
+def _write(
+    tables: dict[str, Any], facts: dict[str, Any], outputs: list[Path], folder: Path | None, *, escape: bool
+) -> None:
+    """Write the page, or the tables and the page. Tables are about single persons: only their owner can read them."""
+    from equivoc.render.page import render_audit, write_page
+
+    page = render_audit(facts)
+    if folder is None:
+        write_page(page, outputs[0])
+        return
+    with writing_into(folder):
+        for name, frame in tables.items():
+            write_csv(frame, folder / f"{name}.csv", escape=escape, private=True)
+        write_page(page, outputs[-1])
+
+
+# The text output of ``equivoc audit``.
+
+MOST_SETS = 8
+"""More sets of responsible statements are counted, not printed."""
+LONGEST_SQL = 300
+"""Characters of a statement that are printed."""
+
+
+def print_audit(facts: dict[str, Any], written: Sequence[Path]) -> None:
+    """Who is disclosed, by which statements, the most exposed groups, and how the figures were found."""
+    terminal = Terminal()
+    log = facts["log"]
+    terminal.say(
+        f"{counted(facts['data']['records'], 'record')}; {counted(log['statements'], 'statement')} with "
+        f"{counted(log['questions'], 'question')}; {counted(log['groups'], 'group')} of people in the same query sets."
+    )
+    terminal.say(facts["headline"])
+    if facts["requirements"]:
+        _requirements(terminal, facts["requirements"])
+        terminal.say(facts["disclosed_sentence"])
+    _tolerances(terminal, facts)
+    _responsible(terminal, facts)
+    _exposed(terminal, facts)
+    rows = [
+        (row["method"], f"{row['people']:,}", "–" if row["error"] is None else figure(row["error"]))
+        for row in facts["methods"]
+    ]
+    terminal.show("How the figures were found", ("method", "people", "largest error"), rows)
+    for row in facts["methods"]:
+        terminal.say(f"- {row['method']}: {row['meaning']}.")
+    terminal.say(facts["knows"])
+    for note in facts["notes"]:
+        terminal.say(f"Note: {note}")
+    for path in written:
+        terminal.say(f"written: {path}")
+
+
+def _requirements(terminal: Terminal, outcomes: list[dict[str, Any]]) -> None:
+    rows = [
+        (
+            row["requirement"],
+            "–" if row["value"] is None else figure(row["value"]),
+            "yes" if row["meets"] else "no",
+            "–" if row["missed_by"] is None else figure(row["missed_by"]),
+        )
+        for row in outcomes
+    ]
+    terminal.show("Requirements", ("requirement", "it is", "met", "missed by"), rows)
+    for row in outcomes:
+        if row["reason"]:
+            terminal.say(row["sentence"])
+
+
+def _tolerances(terminal: Terminal, facts: dict[str, Any]) -> None:
+    name, told = facts["data"]["confidential"]["name"], facts["disclosed"]
+    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in told["within"]]
+    terminal.show(
+        f"People whose {name} is known", ("", "for sure", f"with probability {told['likely']} or more"), rows
+    )
+
+
+def _responsible(terminal: Terminal, facts: dict[str, Any]) -> None:
+    """The sets of statements, and their SQL."""
+    found = facts["responsible"]
+    if not found:
+        return
+    rows = [
+        (", ".join(map(str, row["statements"])), row["words"], f"{row['people']:,}")
+        for row in found[:MOST_SETS]
+    ]
+    terminal.show(
+        "Statements that suffice to know them (the largest groups first)",
+        ("statements", "this set is", "people"),
+        rows,
+        left=2,
+    )
+    more = len(found) - len(rows) + facts["unexplained"]
+    if more:
+        terminal.say(f"{counted(more, 'more group')} of people with a known value.")
+    named = sorted({number for row in found[:MOST_SETS] for number in row["statements"]})
+    for statement in facts["statements"]:
+        if statement["number"] in named:
+            sql = statement["sql"]
+            shown = sql if len(sql) <= LONGEST_SQL else f"{sql[:LONGEST_SQL]}…"
+            terminal.say(f"{statement['number']}: {shown}")
+
+
+def _exposed(terminal: Terminal, facts: dict[str, Any]) -> None:
+    found, known = facts["riskiest"], facts["known"]
+    withheld, fewest = found["withheld"], found["fewest_people"]
+    if withheld["classes"]:
+        terminal.say(
+            f"{counted(withheld['classes'], 'group')} of fewer than {fewest} people by the known keys, "
+            f"{withheld['people']:,} people in all: H0 {bits(withheld['h0'])} and area {figure(withheld['area'])} on "
+            "average. Their key values are withheld; --record-values shows them."
+        )
+    rows = [
+        (
+            *("(missing)" if value is None else str(value) for value in row["keys"] or ["everyone"]),
+            f"{row['size']:,}",
+            figure(row["h0"]),
+            figure(row["area"]),
+            *map(probability, row["hit"]),
+        )
+        for row in found["classes"]
+    ]
+    if rows:
+        columns = known or ["group"]
+        hits = [f"hit, {close}" for close in found["close"]]
+        told = "The most exposed groups" + ("" if fewest == 1 else f" of {fewest} people or more")
+        terminal.show(
+            f"{told} (less uncertainty is riskier)",
+            (*columns, "people", "H0, bits", "area", *hits),
+            rows,
+            left=len(columns),
+        )

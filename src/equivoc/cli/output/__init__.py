@@ -1,1 +1,0 @@
-"""What commands print: tables, messages while they run, closed streams."""

@@ -1,1 +1,0 @@
-"""The command ``table``: its sources, methods, comparison and output."""

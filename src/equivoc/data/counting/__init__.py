@@ -1,1 +1,0 @@
-"""Counts of people by keys and value."""

@@ -1,1 +1,0 @@
-"""Reads tables of any kind as levels and codes."""

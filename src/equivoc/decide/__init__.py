@@ -1,1 +1,0 @@
-"""Decisions between releases: comparison, choice, protection."""

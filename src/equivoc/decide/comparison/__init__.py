@@ -1,1 +1,0 @@
-"""Several techniques side by side: their risk, what they lose, and which to take."""

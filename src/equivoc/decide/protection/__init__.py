@@ -1,1 +1,0 @@
-"""The protected file, the certificate beside it, and the check that the certificate holds."""

@@ -1,1 +1,0 @@
-"""Methods that protect tables of cells: compared, and the mildest setting of one chosen."""

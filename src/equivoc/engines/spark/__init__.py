@@ -1,1 +1,0 @@
-"""Spark: people in a cluster, counted there."""

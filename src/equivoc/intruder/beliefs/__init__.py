@@ -1,1 +1,0 @@
-"""Stronger intruders as functions of arrays: linkage, learning, and the comparison of posteriors with the truth."""

@@ -1,1 +1,0 @@
-"""Files released by any means: reading their symbols, linking their records."""

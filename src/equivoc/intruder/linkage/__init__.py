@@ -1,1 +1,0 @@
-"""Which released record is the target's: linkage by keys."""

@@ -1,1 +1,0 @@
-"""Checks of the measure's input, and the forms in which it is kept."""

@@ -1,1 +1,0 @@
-"""Estimates of the population behind a sample, from the sample alone."""

@@ -1,0 +1,1 @@
+"""A protected file with its certificate, and the check of both."""

@@ -1,1 +1,0 @@
-"""What answers to queries disclose about single records: one file per kind of query."""

@@ -1,1 +1,0 @@
-"""What the answers leave possible for a person of each atom, with probabilities; draws of whole databases."""

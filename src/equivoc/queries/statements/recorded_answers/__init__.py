@@ -1,1 +1,0 @@
-"""Answers that were recorded with the statements: in comments, in a file, or in a list."""

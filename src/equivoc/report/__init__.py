@@ -1,1 +1,0 @@
-"""The report of a result: facts, their wording, and the HTML page."""

@@ -1,1 +1,0 @@
-"""The facts of reports as plain data: what pages, JSON and the terminal show."""

@@ -1,0 +1,112 @@
+"""Which people: their file and the roles of its columns, as plain data that every face shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from equivoc.errors import InputError
+from equivoc.notation.declared import Declared, choice, file, flag, number, text
+from equivoc.notation.lists import names, numbers, table
+
+if TYPE_CHECKING:
+    from equivoc.attributes.kinds import Kind
+    from equivoc.data.microdata import Microdata
+
+LONGEST_DOMAIN = 1_000_000
+
+
+def _file_beside(given: Any, folder: Path) -> Any:
+    """A file resolved from a folder; addresses of databases stay."""
+    return str(folder / given) if isinstance(given, str) and "://" not in given else given
+
+
+def _files_beside(given: Any, folder: Path) -> Any:
+    return {name: _file_beside(each, folder) for name, each in given.items()}
+
+
+@dataclass(frozen=True)
+class PeopleRequest(Declared):
+    """A file of people and the roles of its columns.
+
+    >>> people = PeopleRequest("people.csv", confidential="pay", keys=["age", "sex"], round_to=10)
+    >>> people.confidential, people.data["keys"]
+    (('pay',), ['age', 'sex'])
+    """
+
+    name: ClassVar[str] = "people"
+    source: str = file(
+        "the original file (CSV with a header, or Parquet), a folder of Parquet files, or a PostgreSQL table",
+        beside=_file_beside,
+        default=MISSING,
+        has_separators=False,
+    )
+    confidential: tuple[str, ...] = names("the confidential columns: numbers or categories", default=())
+    keys: tuple[str, ...] = names("columns that an intruder may know", default=())
+    domain: tuple[float, ...] | None = numbers(
+        "values that the confidential attribute can take; None: those that occur", default=None
+    )
+    round_to: float | None = number(
+        "round confidential values to the nearest multiple first", above=0, default=None
+    )
+    hierarchy: Mapping[str, str] = table(
+        "the file of the hierarchy of a confidential column of categories", default=None, beside=_files_beside
+    )
+    ordered: Mapping[str, list[str]] = table(
+        "the categories of an ordered confidential column, lowest first", default=None
+    )
+    categories: tuple[str, ...] = names("confidential columns whose numbers are codes", default=())
+    weights: str | None = text("a column of survey weights", default=None)
+    drop_missing: bool = flag("leave out rows without a confidential value")
+    sample: int | None = number(
+        "draw this many records at random, the same ones each time", at_least=1, whole=True, default=None
+    )
+    engine: str = choice("what counts the people", "duckdb", "spark", default="duckdb")
+    master: str | None = text("the address of Spark's master", default=None)
+    memory_limit: str | None = text("the memory in which a file is read and counted", default=None)
+    spill: str | None = text("a folder for temporary data that do not fit into the memory", default=None)
+
+    def kinds(self) -> list[Kind]:
+        """The confidential columns, each with the kind of its values."""
+        from equivoc.attributes.kinds import kinds_of
+
+        return kinds_of(
+            self.confidential,
+            hierarchy=self.hierarchy,
+            ordered=self.ordered,
+            categories=self.categories,
+            round_to=self.round_to,
+            domain=self.domain,
+        )
+
+    def open(self, *, folder: Path | None = None, names: Mapping[str, str] | None = None) -> Microdata:
+        """Read the people; relative paths are resolved from ``folder``.
+
+        ``names`` says what the owner calls private paths: they stand in place of the paths in errors.
+        """
+        from equivoc.data.read import read
+
+        if folder is not None:
+            return (
+                type(self).read({each.name: value for each, value in self.given()}, folder).open(names=names)
+            )
+        try:
+            return read(
+                self.source,
+                confidential=self.kinds() or None,
+                keys=self.keys,
+                weights=self.weights,
+                drop_missing=self.drop_missing,
+                sample=self.sample,
+                engine=self.engine,
+                master=self.master,
+                memory_limit=self.memory_limit,
+                spill=self.spill,
+            )
+        except InputError as mistake:
+            told = str(mistake)
+            for path, name in (names or {}).items():
+                told = told.replace(path, name)
+            raise InputError(told) from None

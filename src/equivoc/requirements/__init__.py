@@ -1,0 +1,1 @@
+"""Rules that a release must meet, and whether it does."""

@@ -1,0 +1,1 @@
+"""From SQL text to questions: which people each statement is about, and its answers."""

@@ -1,1 +1,0 @@
-"""Studies: many techniques, parameters, intruders and replicates."""

@@ -1,1 +1,0 @@
-"""Independent cells, computed in parallel and kept in a folder: shared by studies and comparisons."""

@@ -1,0 +1,1 @@
+"""Systems of sums: what answered queries or published totals leave possible."""

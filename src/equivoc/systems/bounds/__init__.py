@@ -1,0 +1,1 @@
+"""The least and greatest value of each person, given the answers."""

@@ -1,1 +1,0 @@
-"""What an attacker can compute about the suppressed cells of a table."""

@@ -1,1 +1,0 @@
-"""Generalisation of keys: Mondrian, and hierarchies with an exact search."""

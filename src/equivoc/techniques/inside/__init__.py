@@ -1,0 +1,1 @@
+"""What single techniques need: kernels, searches, the posteriors of their intruders."""

@@ -1,1 +1,0 @@
-"""Microaggregation: groups, means, and the intruders' channels."""

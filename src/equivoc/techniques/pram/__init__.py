@@ -1,1 +1,0 @@
-"""PRAM: values changed at random by a known matrix."""

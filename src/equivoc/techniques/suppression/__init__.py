@@ -1,1 +1,0 @@
-"""Local suppression of single key values."""

@@ -1,1 +1,0 @@
-"""Data swapping: random pairs and rank swapping."""

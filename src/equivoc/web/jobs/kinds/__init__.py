@@ -1,1 +1,0 @@
-"""One file per kind of job: the library call, its facts, and its files."""

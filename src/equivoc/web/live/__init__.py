@@ -1,1 +1,0 @@
-"""The warm process that holds the people and answers while a person tries settings."""

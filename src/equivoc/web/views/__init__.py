@@ -1,1 +1,0 @@
-"""Facts for the views of the page."""

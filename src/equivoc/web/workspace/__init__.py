@@ -1,1 +1,0 @@
-"""The private folder of the page: the state, uploads, hierarchies, jobs."""

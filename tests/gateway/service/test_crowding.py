@@ -1,0 +1,132 @@
+"""Nobody without a token can keep the service from answering by opening connections, or by being slow."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equivoc.serving.connections import LimitedConnection, WaitingRoom
+from tests.gateway.service.crowding import BODY, HEAD, WAYS
+from tests.gateway.service.running import Running, SaidGate, running
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Running]:
+    with running(SaidGate(), tmp_path) as found:
+        yield found
+
+
+def port_of(service: Running) -> int:
+    return int(service.url.rsplit(":", 1)[1])
+
+
+@contextmanager
+def crowded(service: Running, way: str, count: int) -> Iterator[None]:
+    """While another process crowds it."""
+    words = [sys.executable, "-m", "tests.gateway.service.crowding", str(port_of(service)), way, str(count)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"crowded\n"
+            yield
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_client_is_answered_in_a_crowd(service: Running, way: str) -> None:
+    """On new connections, and on one that it keeps."""
+    with crowded(service, way, 900), service.client("ann") as kept:
+        for _ in range(4):
+            with service.client("ann") as fresh:
+                for client in (fresh, kept):
+                    reply = client.post("/ask", json={"sql": "SELECT SUM(pay) FROM people"})
+                    assert reply.status_code == 200, reply.text
+                    assert reply.json()["answered"]
+            time.sleep(0.3)
+
+
+@pytest.mark.parametrize(
+    ("begin", "least"), [(b"", 0.5), (HEAD, 0.5), (BODY, 0.0)], ids=["nothing", "headers", "body"]
+)
+def test_who_trickles_is_cut_off(
+    service: Running, begin: bytes, least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often something arrives: what counts is that the request is not complete in time.
+
+    A body without a token is not waited for.
+    """
+    monkeypatch.setattr(LimitedConnection, "patience", 0.6)
+    with socket.create_connection(("127.0.0.1", port_of(service))) as slow:
+        slow.sendall(begin)
+        slow.settimeout(0.05)
+        started, end = time.monotonic(), time.monotonic() + 20
+        while time.monotonic() < end:
+            try:
+                if begin:
+                    slow.send(b"x")
+                if not slow.recv(65536):
+                    break
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+        assert least <= time.monotonic() - started < 15
+
+
+def test_a_kept_connection_may_ask_again_and_again(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time runs anew after each response, not from the beginning of the connection."""
+    monkeypatch.setattr(LimitedConnection, "patience", 1.0)
+    with socket.create_connection(("127.0.0.1", port_of(service))) as kept:
+        kept.settimeout(20)
+        for _ in range(4):
+            time.sleep(0.4)
+            kept.sendall(HEAD + f"Authorization: Bearer {service.tokens['ann']}\r\n\r\n".encode())
+            told = b""
+            while not told.endswith(b"}"):
+                piece = kept.recv(65536)
+                assert piece
+                told += piece
+            assert told.startswith(b"HTTP/1.1 200")
+
+
+@dataclass(eq=False)
+class Said:
+    """A connection, reduced to what the waiting room uses."""
+
+    address: str
+    closed: bool = False
+
+    @property
+    def transport(self) -> Said:
+        return self
+
+    def abort(self) -> None:
+        self.closed = True
+
+
+def test_the_longest_waiting_makes_room() -> None:
+    room: Any = WaitingRoom(most=5, most_per_address=3)
+    served, *waiting = [Said(address) for address in "aabab"]
+    for each in (served, *waiting):
+        room.enter(each)
+    room.leave(served)
+    room.enter(Said("a"))
+    room.enter(waiting[0])  # which waits already
+    assert not any(each.closed for each in waiting)
+    room.enter(Said("a"))  # a has three that wait: its own oldest goes, not b's
+    assert [each.closed for each in waiting] == [True, False, False, False]
+    room.enter(Said("c"))  # five in all: the oldest of all goes
+    assert [each.closed for each in waiting] == [True, True, False, False]
+    assert not served.closed

@@ -1,21 +1,28 @@
 """How many connections may wait, and how long: nobody can fill a service with idle or slow connections.
 
 A connection waits while no complete request has come and no response is being sent, or while its client does not read.
-Where too many wait, the one that has waited longest is closed: whoever opens many closes her own, and a client that
-asks at once is served.
+Where too many wait, the one that has waited longest is closed. Whoever opens many closes her own: a new connection has
+a moment to send its request before it can be closed for others, and one whose client has shown her token goes last.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from itertools import count
+import sys
+import time
+from collections.abc import Callable
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_WAITING = 300
 MOST_WAITING_PER_ADDRESS = 150
 """A proxy's connections all come from one address."""
+MOST_OPEN = 1500
+"""However short they have waited, and whoever they are of: a process has so many file descriptors."""
+OTHER_FILES = 300
+"""File descriptors that are left for everything else."""
+MOMENT = 2.0
+"""Seconds that a new connection has to send its request: a burst of others must not close it before it is read."""
 HEADER_PATIENCE = 10.0
 """Seconds in which a request must begin and its headers be complete, however slowly they trickle in."""
 
@@ -23,36 +30,59 @@ HEADER_PATIENCE = 10.0
 class WaitingRoom:
     """The connections of a service that wait."""
 
-    def __init__(self, *, most: int = MOST_WAITING, most_per_address: int = MOST_WAITING_PER_ADDRESS) -> None:
+    def __init__(
+        self,
+        *,
+        most: int = MOST_WAITING,
+        most_per_address: int = MOST_WAITING_PER_ADDRESS,
+        most_open: int = MOST_OPEN,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.most = most
         self.most_per_address = most_per_address
-        self._waiting: dict[str, dict[LimitedConnection, int]] = {}
-        """By address: since which turn each waits."""
-        self._turns = count()
+        self.most_open = most_open
+        self.clock = clock
+        self._strangers: dict[LimitedConnection, float] = {}
+        """Of clients that have shown no token, since when each waits; as all here, the longest waiting first."""
+        self._strangers_at: dict[str, dict[LimitedConnection, float]] = {}
+        """The same by address."""
+        self._known: dict[LimitedConnection, float] = {}
 
     def enter(self, connection: LimitedConnection) -> None:
-        """Take in a connection that begins to wait; one too many closes the oldest of its address, or of all."""
-        own = self._waiting.setdefault(connection.address, {})
-        if connection in own:
+        """Take in a connection that begins to wait, and close those that have waited longest if there are too many."""
+        if connection in self._known or connection in self._strangers:
             return
-        own[connection] = next(self._turns)
-        every = [each for group in self._waiting.values() for each in group.items()]
-        if len(own) > self.most_per_address:
-            self._close_oldest(own.items())
-        elif len(every) > self.most:
-            self._close_oldest(every)
+        now = self.clock()
+        if connection.known:
+            self._known[connection] = now
+        else:
+            own = self._strangers_at.setdefault(connection.address, {})
+            own[connection] = self._strangers[connection] = now
+            self._make_room(own, self.most_per_address, now - MOMENT)
+            self._make_room(self._strangers, self.most, now - MOMENT)
+        while len(self._strangers) + len(self._known) > self.most_open:
+            self._close(next(iter(self._strangers or self._known)))
 
     def leave(self, connection: LimitedConnection) -> None:
         """Forget a connection that is served or closed."""
-        own = self._waiting.get(connection.address, {})
+        self._known.pop(connection, None)
+        self._strangers.pop(connection, None)
+        own = self._strangers_at.get(connection.address, {})
         own.pop(connection, None)
         if not own:
-            self._waiting.pop(connection.address, None)
+            self._strangers_at.pop(connection.address, None)
 
-    def _close_oldest(self, waiting: Iterable[tuple[LimitedConnection, int]]) -> None:
-        oldest, _ = min(waiting, key=lambda each: each[1])
-        self.leave(oldest)
-        oldest.transport.abort()
+    def _make_room(self, waiting: dict[LimitedConnection, float], most: int, latest: float) -> None:
+        """Close the first ones until at most ``most`` wait, but none that has waited since after ``latest``."""
+        while len(waiting) > most:
+            oldest, since = next(iter(waiting.items()))
+            if since > latest:
+                return
+            self._close(oldest)
+
+    def _close(self, connection: LimitedConnection) -> None:
+        self.leave(connection)
+        connection.transport.abort()
 
 
 class LimitedConnection(H11Protocol):
@@ -61,6 +91,8 @@ class LimitedConnection(H11Protocol):
     room: WaitingRoom
     """Given by a subclass, one for each service."""
     patience = HEADER_PATIENCE
+    known = False
+    """Without a valid token, a response closes its connection: whose is kept after a response has shown one."""
     _alarm: asyncio.TimerHandle | None = None
     _unread = False
 
@@ -84,6 +116,7 @@ class LimitedConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self.known = self.known or not self.transport.is_closing()
         self._settle()
 
     def pause_writing(self) -> None:
@@ -125,6 +158,20 @@ def limited_connections() -> type[LimitedConnection]:
     """The class of a service's connections, with a waiting room of its own."""
 
     class Connection(LimitedConnection):
-        room = WaitingRoom()
+        room = WaitingRoom(most_open=min(MOST_OPEN, available_files() - OTHER_FILES))
 
     return Connection
+
+
+def available_files() -> int:
+    """How many files and connections this process may have open, after asking for enough."""
+    wanted = MOST_OPEN + OTHER_FILES
+    if sys.platform == "win32":
+        return wanted  # has no such limit on sockets
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else soft

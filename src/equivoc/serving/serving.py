@@ -101,7 +101,7 @@ def plain_host(name: str) -> str:
 
 GRACE = 30
 """Seconds that a stop waits for requests under way."""
-MOST_CONNECTIONS = 600
+MOST_CONNECTIONS = 2000
 """Those that wait are limited before; beyond this number, a request is answered by 503."""
 BACKLOG = 128
 """Connections that are accepted at once."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from equivoc.serving.connections import LimitedConnection, WaitingRoom
+from equivoc.serving.connections import MOMENT, LimitedConnection, WaitingRoom
 from tests.gateway.service.crowding import BODY, HEAD, WAYS
 from tests.gateway.service.running import Running, SaidGate, running
 
@@ -106,6 +106,7 @@ class Said:
     """A connection, reduced to what the waiting room uses."""
 
     address: str
+    known: bool = False
     closed: bool = False
 
     @property
@@ -116,17 +117,70 @@ class Said:
         self.closed = True
 
 
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def closed(connections: list[Said]) -> list[bool]:
+    return [each.closed for each in connections]
+
+
 def test_the_longest_waiting_makes_room() -> None:
-    room: Any = WaitingRoom(most=5, most_per_address=3)
+    clock = Clock()
+    room: Any = WaitingRoom(most=5, most_per_address=3, clock=clock)
     served, *waiting = [Said(address) for address in "aabab"]
     for each in (served, *waiting):
         room.enter(each)
+    clock.now = MOMENT
     room.leave(served)
     room.enter(Said("a"))
     room.enter(waiting[0])  # which waits already
-    assert not any(each.closed for each in waiting)
+    assert not any(closed(waiting))
     room.enter(Said("a"))  # a has three that wait: its own oldest goes, not b's
-    assert [each.closed for each in waiting] == [True, False, False, False]
+    assert closed(waiting) == [True, False, False, False]
     room.enter(Said("c"))  # five in all: the oldest of all goes
-    assert [each.closed for each in waiting] == [True, True, False, False]
+    assert closed(waiting) == [True, True, False, False]
     assert not served.closed
+
+
+def test_a_new_connection_has_a_moment_however_many_come() -> None:
+    clock = Clock()
+    room: Any = WaitingRoom(most=4, most_per_address=2, most_open=9, clock=clock)
+    early = [Said("a") for _ in range(3)]
+    for each in early:
+        room.enter(each)
+    clock.now = MOMENT / 2
+    late = [Said("a") for _ in range(6)]
+    for each in late:
+        room.enter(each)
+    assert not any(closed(early + late))
+    clock.now = MOMENT
+    room.enter(Said("b"))  # nine in all may be open; of the longest waiting, those that had their moment go
+    assert closed(early + late) == [True] * 3 + [False] * 6
+    burst = [Said("b") for _ in range(3)]
+    for each in burst:
+        room.enter(each)  # beyond nine, the oldest goes, moment or not
+    assert closed(late) == [True] + [False] * 5
+
+
+def test_a_client_with_a_token_is_closed_last() -> None:
+    clock = Clock()
+    room: Any = WaitingRoom(most=4, most_per_address=2, most_open=6, clock=clock)
+    known = [Said("a", known=True) for _ in range(3)]
+    for each in known:
+        room.enter(each)
+    strangers = []
+    for clock.now in range(1, 31):
+        strangers.append(Said("a"))
+        room.enter(strangers[-1])
+    assert not any(closed(known))
+    assert sum(not each.closed for each in strangers) == 2
+    for _ in range(7):
+        known.append(Said("b", known=True))
+        room.enter(known[-1])
+    assert all(closed(strangers))
+    assert closed(known) == [True] * 4 + [False] * 6

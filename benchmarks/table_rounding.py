@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.tables.cell_rounding import CellRounding
-from equivoc.tables.cell_table import CellTable
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.contributions import summed_up
-from equivoc.tables.dimension import Dimension
 
 
 def groups(name: str, branches: int, size: int) -> Dimension:

@@ -19,9 +19,8 @@ import numpy as np
 
 from equivoc.errors import InputError
 from equivoc.tables.attacker import cell_intervals
-from equivoc.tables.cell_table import CellTable
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.contributions import Entries, of_people, summed_up
-from equivoc.tables.dimension import Dimension
 from equivoc.tables.rules import PPercent, protection_from_largest
 from equivoc.tables.suppression.cell_suppression import CellSuppression
 from equivoc.tables.suppression.problem import suppression_problem

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import equivoc as eq
-from equivoc.datasets import acs_chances, acs_figures, acs_people, pums_codes
+from equivoc.datasets import acs_figures, acs_people, pums_codes
 from equivoc.datasets import shipped as attributes
-from equivoc.datasets.acs_chances import Lottery
+from equivoc.datasets.acs_people import Lottery
 
 
 @pytest.fixture(scope="module")
@@ -141,10 +141,10 @@ def test_the_figures_name_the_groups_of_the_census_file() -> None:
 
 
 def test_fitted_tables_have_both_margins() -> None:
-    education = acs_chances.age_shares() @ acs_chances.education_by_age()
-    joint = acs_chances.education_and_industry(education)
+    education = acs_people.age_shares() @ acs_people.education_by_age()
+    joint = acs_people.education_and_industry(education)
     np.testing.assert_allclose(joint.sum(axis=1), education, atol=1e-12)
-    occupation = acs_chances.occupation_within(joint)
+    occupation = acs_people.occupation_within(joint)
     np.testing.assert_allclose(occupation.sum(axis=2), joint.T, atol=1e-6)
     shares = np.array([row[0] for row in acs_figures.OCCUPATIONS.values()])
     np.testing.assert_allclose(occupation.sum(axis=(0, 1)), shares / shares.sum(), atol=1e-12)

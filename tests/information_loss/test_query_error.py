@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.information_loss.query_error import QUERIES, Query, drawn_queries, mean_query_error
 from equivoc.information_loss.shown_table import original_table, released_table
+from equivoc.information_loss.utility import QUERIES, Query, drawn_queries, mean_query_error
 
 
 def data(seed: int = 0, records: int = 300) -> pd.DataFrame:

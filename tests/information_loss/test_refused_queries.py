@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.information_loss.query_error import drawn_queries, follows, share_refused
 from equivoc.information_loss.shown_table import original_table
-from equivoc.information_loss.utility import losses
+from equivoc.information_loss.utility import drawn_queries, follows, losses, share_refused
 
 
 def release(records: int, size: int, seed: int = 0):

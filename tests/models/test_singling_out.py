@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.models import singling_out
-from equivoc.models.of_release import predicate_search
+from equivoc.models.of_release import predicates
 from equivoc.models.of_release.attacks import attacked
 from equivoc.models.of_release.fitting_kernels import AT_LEAST, AT_MOST, EQUAL, NULL
-from equivoc.models.of_release.predicate_search import Predicates, multivariate, univariate
+from equivoc.models.of_release.predicates import Predicates, multivariate, univariate
 from equivoc.models.of_release.released_table import released_table
 
 KEYS = ["age", "job"]
@@ -194,12 +194,12 @@ def test_a_search_that_is_given_up_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     frame = rare(3_000, 1)
     people, control = people_of(frame), rare(3_000, 2)
     release = eq.ReleasedFile(frame).release(people)
-    monkeypatch.setattr(predicate_search, "MOST_ATTEMPTS", 2_000)
+    monkeypatch.setattr(predicates, "MOST_ATTEMPTS", 2_000)
     found = singling_out(people, release, control=control)
     assert 0 < found.attacks < 500
     assert (found.attempts, found.all_there_are) == (2_000, False)
     assert found.note == "all that 2,000 attempts found; 500 were asked for"
-    monkeypatch.setattr(predicate_search, "MOST_WORK", 10**5)
+    monkeypatch.setattr(predicates, "MOST_WORK", 10**5)
     less = singling_out(people, release, control=control)
     assert less.attempts < 2_000
     assert less.note.startswith(f"all that {less.attempts:,} attempts found")

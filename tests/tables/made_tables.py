@@ -8,8 +8,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 
 
 def leaves_below(dimension: Dimension) -> list[list[int]]:

@@ -16,8 +16,7 @@ from equivoc.tables.cell_posteriors import (
     figures_on_values,
     largest_contributor,
 )
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 
 MOST = 14
 

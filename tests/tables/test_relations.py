@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 
 
 def test_totals_are_the_sums_of_their_parts_in_every_dimension() -> None:

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 import equivoc as eq
 from equivoc.attributes.hierarchy import Hierarchy
-from equivoc.tables.cell_table import CellTable
+from equivoc.tables.cell_table import MISSING, CellTable, dimension_of
 from equivoc.tables.contributions import summed_up
-from equivoc.tables.dimension import MISSING, dimension_of
 
 TOWNS = {"n1": ["north"], "n2": ["north"], "s1": ["south"], "s2": ["south"], "e1": ["e1"]}
 """e1 is its own group: no subtotal of its own."""

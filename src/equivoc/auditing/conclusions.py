@@ -38,7 +38,7 @@ def has_another_value(system: AnswerSystem, positions: NDArray[np.int64], person
 
     ``positions`` is a database that gives the answers, in steps above the least value. Without medians and variances.
     """
-    from equivoc.systems.bounds.contradictions import fits
+    from equivoc.systems.bounds.bounds import fits
 
     if system.moments or not fits(system, positions):
         return False
@@ -185,8 +185,7 @@ class AnsweredQuestions:
 
     def conclusions(self) -> Conclusions:
         """What follows from all answers; ContradictionError, with a smallest contradicting set, if no database fits."""
-        from equivoc.systems.bounds.bounds import person_bounds
-        from equivoc.systems.bounds.contradictions import require_possible
+        from equivoc.systems.bounds.bounds import person_bounds, require_possible
         from equivoc.systems.posteriors.posteriors import WORK, atom_posteriors
 
         system = self._system(self.questions, np.arange(len(self.people)))

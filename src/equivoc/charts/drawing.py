@@ -9,7 +9,7 @@ from typing import Any
 
 from equivoc.errors import InputError
 from equivoc.files import replacing
-from equivoc.plain_text import HIDDEN
+from equivoc.text import HIDDEN
 
 ADDRESSES_NEEDED = 72 << 30
 """Bytes of address space that the engine reserves at its start, with a margin. It uses little of it as memory."""

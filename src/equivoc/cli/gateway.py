@@ -98,10 +98,10 @@ def serve(
     if not installed("fastapi", "uvicorn"):
         raise InputError("the service needs more packages: pip install 'equivoc[web]'")
     from equivoc.gateway.gateway import Gateway
+    from equivoc.gateway.pinned_down import LookingBack
     from equivoc.gateway.service.access import Tokens
     from equivoc.gateway.service.app import gateway_app
     from equivoc.gateway.service.log import LogReader
-    from equivoc.gateway.service.looking_back import LookingBack
     from equivoc.serving import serving
     from equivoc.serving.serving import named_host, plain_host
 

@@ -16,7 +16,7 @@ from equivoc.cli.process import (
     want_of_memory,
 )
 from equivoc.errors import InputError
-from equivoc.plain_text import printable
+from equivoc.text import printable
 
 LONGEST_SENTENCE = 500
 

@@ -17,8 +17,8 @@ from time import monotonic
 from types import FrameType
 
 from equivoc.errors import InputError
-from equivoc.plain_text import written_with
 from equivoc.temporary_files import comes_too_early, remove_ours
+from equivoc.text import written_with
 
 # Standard output and error: readable in every encoding, with a message if the disk is full.
 

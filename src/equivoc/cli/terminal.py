@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from equivoc.data.remarks import left_out_sentence
-from equivoc.plain_text import printable
-from equivoc.text import counted, figure
+from equivoc.text import counted, figure, printable
 
 if TYPE_CHECKING:
     from equivoc.experiments.comparison import Comparison

@@ -13,9 +13,8 @@ from typing import Any
 
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError, did_you_mean
-from equivoc.sql.conditions import And, Between, Comparison, Condition, IsNull, Like, Not, OneOf, Or
 from equivoc.sql.schema import Schema, value_of_level
-from equivoc.sql.statement import Statement
+from equivoc.sql.statement import And, Between, Comparison, Condition, IsNull, Like, Not, OneOf, Or, Statement
 from equivoc.text import counted
 
 

@@ -18,8 +18,7 @@ from equivoc.errors import InputError
 from equivoc.gateway.history import Decision, Entry, History
 from equivoc.gateway.pinned_down import WORK, AnswersSoFar, PinnedDown
 from equivoc.gateway.policy import Policy, as_policy
-from equivoc.plain_text import printable
-from equivoc.text import bits, counted
+from equivoc.text import bits, counted, printable
 
 LONGEST_NAME = 200
 POOL_EVERY = 20

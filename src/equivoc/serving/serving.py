@@ -17,7 +17,7 @@ from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
 from equivoc.errors import InputError
-from equivoc.plain_text import printable
+from equivoc.text import printable
 
 if TYPE_CHECKING:
     import uvicorn

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from equivoc.engines.duckdb import Scratch, scratch_of
 from equivoc.errors import InputError
-from equivoc.sql.conditions import Comparison, Condition, IsNull, keys_of
 from equivoc.sql.exact_aggregates import ConfidentialValues
 from equivoc.sql.recorded_answers import Group, RecordedAnswers, comment_answers, given_answers
 from equivoc.sql.schema import MOST_DIGITS, KeyKind, Schema, value_of_level
-from equivoc.sql.statement import Asked, Statement, condition_sql
+from equivoc.sql.statement import Asked, Comparison, Condition, IsNull, Statement, condition_sql, keys_of
 from equivoc.systems.system import Question
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from typing import Any
 
 from equivoc.checks import is_number, is_whole
 from equivoc.errors import InputError, did_you_mean
-from equivoc.sql.conditions import Value
-from equivoc.sql.schema import Schema, read_label, value_of_level
+from equivoc.sql.schema import Schema, Value, read_label, value_of_level
 from equivoc.sql.statement import Statement
 from equivoc.sql.word_check import FUNCTIONS, AnswerComment
 from equivoc.systems.system import Aggregate

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from equivoc.errors import InputError, did_you_mean
-from equivoc.sql.conditions import Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +27,8 @@ KeyKind = Literal[
     "integer", "decimal", "float", "float32", "text", "boolean", "date", "timestamp", "timestamp with zone",
     "time", "other",
 ]  # fmt: skip
+Value = Decimal | float | str | bool | dt.date | dt.datetime | dt.time
+"""A literal: Decimal for keys of integers and decimals, float for keys of floating-point numbers."""
 NUMBERS: tuple[KeyKind, ...] = ("integer", "decimal", "float", "float32")
 MOST_DIGITS = 18
 """Of a number compared with an integer or decimal key, before and after the point together."""

@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from equivoc.errors import InputError
-from equivoc.sql.conditions import (
+from equivoc.sql.schema import Schema, Value, read_literal
+from equivoc.sql.statement import (
     MIRRORED,
+    Asked,
     Between,
     Comparison,
     Condition,
     IsNull,
     Like,
     Operator,
-    Value,
+    Statement,
     conjunction,
     disjunction,
     negation,
     one_of,
 )
-from equivoc.sql.schema import Schema, read_literal
-from equivoc.sql.statement import Asked, Statement
 from equivoc.sql.word_check import FUNCTIONS, StatementWords, shown, word_kind
 
 MOST_WILDCARDS = 20

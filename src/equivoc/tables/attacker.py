@@ -51,7 +51,7 @@ class Equations:
 def cell_name(table: CellTable, cell: int) -> str:
     """The labels of a cell, for messages; ``*`` for a margin.
 
-    >>> from equivoc.tables.dimension import Dimension
+    >>> from equivoc.tables.cell_table import Dimension
     >>> zeros = np.zeros(3)
     >>> one_way = CellTable((Dimension.flat("sex", ["F", "M"]),), None, zeros, zeros.astype(np.int64), zeros[:, None],
     ...     zeros, zeros.astype(bool))
@@ -159,7 +159,7 @@ def cell_intervals(
     Two linear programs a cell, but most are not solved: bounds are propagated along relations first, parts of the
     table without a common unknown are separate, and a bound that a known solution attains is final.
 
-    >>> from equivoc.tables.dimension import Dimension
+    >>> from equivoc.tables.cell_table import Dimension
     >>> row, column = Dimension.flat("row", [1, 2]), Dimension.flat("column", [1, 2])
     >>> values = np.array([10.0, 4, 6, 3, 1, 2, 7, 3, 4])  # total, column totals; row 1: 3 = 1 + 2; row 2: 7 = 3 + 4
     >>> people, top = np.full(9, 5), np.zeros((9, 2))

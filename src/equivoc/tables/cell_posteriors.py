@@ -191,7 +191,7 @@ def largest_contributor(
     A posterior on it is uniform: on the domain of ``table.source``, if every largest contribution is in it, otherwise
     on even steps.
 
-    >>> from equivoc.tables.dimension import Dimension
+    >>> from equivoc.tables.cell_table import Dimension
     >>> row = Dimension.flat("branch", ["steel", "paper"])
     >>> totals, top = np.array([151.0, 111.0, 40.0]), np.array([[60.0, 50.0], [60.0, 50.0], [30.0, 10.0]])
     >>> people, waived = np.array([5, 3, 2]), np.zeros(3, dtype=bool)
@@ -325,7 +325,7 @@ def person_posteriors(table: CellTable, counts: Floats, key: str) -> PersonPoste
 
     ``counts`` are what the intruder expects of each cell of the table (her posterior means); those below 0 count as 0.
 
-    >>> from equivoc.tables.dimension import Dimension
+    >>> from equivoc.tables.cell_table import Dimension
     >>> keys = Dimension.flat("town", ["A", "B"]), Dimension.flat("ill", ["no", "yes"])
     >>> counts = np.array([10.0, 7, 3, 4, 4, 0, 6, 3, 3])
     >>> table = CellTable(keys, None, counts, counts.astype(np.int64), np.ones((9, 1)), counts, np.zeros(9, dtype=bool))

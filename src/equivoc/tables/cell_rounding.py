@@ -168,7 +168,7 @@ class CellRounding:
       multiple stays. In a table of three or more keys there may be no such rounding: then cells may go one base
       further, and the release's notes say so.
 
-    >>> from equivoc.tables.dimension import Dimension
+    >>> from equivoc.tables.cell_table import Dimension
     >>> values = np.array([9.0, 2.0, 7.0])
     >>> table = CellTable((Dimension.flat("sex", ["F", "M"]),), None, values, values.astype(np.int64), np.ones((3, 1)),
     ...     values, np.zeros(3, dtype=bool))

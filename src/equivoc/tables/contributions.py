@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.tables.dimension import Dimension
-
 if TYPE_CHECKING:
-    from equivoc.tables.cell_table import CellTable
+    from equivoc.tables.cell_table import CellTable, Dimension
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -17,9 +17,8 @@ from equivoc.errors import InputError, did_you_mean
 from equivoc.files import NUMBER, unescaped
 from equivoc.tables.adding_up import check_adds_up, check_contributors, check_contributors_add_up
 from equivoc.tables.attacker import cell_name
-from equivoc.tables.cell_table import CellTable
+from equivoc.tables.cell_table import MISSING, CellTable, Dimension, dimension_of
 from equivoc.tables.contributions import rolled_up
-from equivoc.tables.dimension import MISSING, Dimension, dimension_of
 from equivoc.tables.tabulate import MOST_CELLS, check_size, checked_columns, trees_of
 
 Floats = NDArray[np.float64]

@@ -43,7 +43,7 @@ class NoisyCells:
     Without ``rng`` the noise is OpenDP's, and the table may be published; with a seed it is simulated, for measuring
     only.
 
-    >>> from equivoc.tables.dimension import Dimension
+    >>> from equivoc.tables.cell_table import Dimension
     >>> values = np.array([9.0, 2.0, 7.0])
     >>> table = CellTable((Dimension.flat("sex", ["F", "M"]),), None, values, values.astype(np.int64), np.ones((3, 1)),
     ...     values, np.zeros(3, dtype=bool))

@@ -15,9 +15,8 @@ from equivoc.checks import check_choice
 from equivoc.data.hierarchies import Hierarchies
 from equivoc.errors import InputError, did_you_mean
 from equivoc.tables.attacker import cell_name, has_negatives
-from equivoc.tables.cell_table import CellTable
+from equivoc.tables.cell_table import MISSING, CellTable, Dimension
 from equivoc.tables.contributions import rolled_up
-from equivoc.tables.dimension import MISSING, Dimension
 from equivoc.tables.release import TableRelease
 from equivoc.tables.rules import as_rules, unsafe_cells
 from equivoc.text import exact

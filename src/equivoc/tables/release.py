@@ -21,8 +21,7 @@ from equivoc.tables.cell_posteriors import (
     largest_contributor,
     person_posteriors,
 )
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.rules import as_rules, protection_levels
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ _CLOSE = 1e-6
 class TableRelease:
     """The published values of a table's cells, NaN where a cell is withheld.
 
-    >>> from equivoc.tables.dimension import Dimension
+    >>> from equivoc.tables.cell_table import Dimension
     >>> values, people = np.array([9.0, 4.0, 5.0]), np.array([6, 3, 3])
     >>> table = CellTable((Dimension.flat("sex", ["F", "M"]),), "pay", values, people, np.ones((3, 2)), values,
     ...     np.zeros(3, dtype=bool))

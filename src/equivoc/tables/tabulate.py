@@ -17,7 +17,7 @@ from equivoc.data.hierarchies import Hierarchies
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError, did_you_mean
 from equivoc.systems.grids import decimal_places
-from equivoc.tables.cell_table import OWN_COLUMNS, CellTable, Counted
+from equivoc.tables.cell_table import OWN_COLUMNS, CellTable, Counted, dimension_of
 from equivoc.tables.contributions import (
     Contributions,
     Entries,
@@ -26,7 +26,6 @@ from equivoc.tables.contributions import (
     sole_holdings,
     summed_up,
 )
-from equivoc.tables.dimension import dimension_of
 
 # The rows that a table is made from: every record or, if an engine counted the people, each combination once.
 

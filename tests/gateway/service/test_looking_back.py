@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import equivoc as eq
-from equivoc.gateway.pinned_down import PinnedDown
+from equivoc.gateway.pinned_down import PATIENCE, LookingBack, PinnedDown
 from equivoc.gateway.service.log import LogReader
-from equivoc.gateway.service.looking_back import PATIENCE, LookingBack
 from tests.gateway.conftest import made_people
 from tests.gateway.service.running import Running, running
 from tests.web.page_server import wait_for

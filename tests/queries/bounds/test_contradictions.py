@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivoc.systems.bounds.bounds import person_bounds
-from equivoc.systems.bounds.contradictions import fits, of_questions, possible, require_possible
+from equivoc.systems.bounds.bounds import fits, of_questions, person_bounds, possible, require_possible
 from equivoc.systems.constraints import answer_system
 from equivoc.systems.smallest_sets import irreducible, smallest
 from equivoc.systems.system import Aggregate, ContradictionError, Question

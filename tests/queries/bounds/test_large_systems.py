@@ -77,11 +77,11 @@ def test_shortest_paths_equal_linear_programs_for_200_people(
 
 
 def test_shortest_paths_in_small_portions_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from equivoc.systems.bounds import range_paths
+    from equivoc.systems.bounds import solving
 
     system, _, rank = range_system(200, 60, keys=1, seed=5, narrow=0.1)
     whole = person_bounds(system, orders=[rank])
-    monkeypatch.setattr(range_paths, "_MOST_DISTANCES", 500)
+    monkeypatch.setattr(solving, "_MOST_DISTANCES", 500)
     portions = person_bounds(system, orders=[rank])
     np.testing.assert_array_equal(whole.low, portions.low)
     np.testing.assert_array_equal(whole.high, portions.high)

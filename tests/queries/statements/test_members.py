@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
 from equivoc.sql.asking import PeopleTable, ask
-from equivoc.sql.conditions import Like, Not
 from equivoc.sql.parsing import parse
 from equivoc.sql.schema import schema_of
+from equivoc.sql.statement import Like, Not
 from tests.queries.statements.agreement import refused_or_right
 from tests.queries.statements.plain_sql import FUNCTIONS, like
 from tests.queries.statements.workforce import HOSTILE, TEXTS, workforce

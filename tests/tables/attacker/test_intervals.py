@@ -13,8 +13,7 @@ from scipy.optimize import linprog
 
 from equivoc.errors import InputError
 from equivoc.tables.attacker import cell_intervals
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 from tests.tables.made_tables import leaves_below, table_of, table_of_array, tree
 
 

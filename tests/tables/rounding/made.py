@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equivoc.tables.cell_table import CellTable
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.contributions import summed_up
-from equivoc.tables.dimension import Dimension
 
 
 def table_of(

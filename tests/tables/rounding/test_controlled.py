@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from equivoc.errors import InputError
 from equivoc.tables.cell_rounding import CellRounding
-from equivoc.tables.cell_table import CellTable
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.controlled_rounding import controlled_rounding
-from equivoc.tables.dimension import Dimension
 from tests.tables.rounding.made import NO_ROUNDING, TREE, table_of
 
 

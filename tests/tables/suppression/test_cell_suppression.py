@@ -10,8 +10,7 @@ import pytest
 import equivoc as eq
 from equivoc.errors import InputError
 from equivoc.tables.attacker import cell_intervals
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.suppression.suppress import suppress
 from tests.tables.made_tables import table_of, table_of_array
 from tests.tables.suppression.test_protection import check_protected, random_table

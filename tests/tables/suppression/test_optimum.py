@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.suppression.suppress import suppress
 from tests.tables.made_tables import table_of, tree
 from tests.tables.suppression.oracle import Oracle, cheapest

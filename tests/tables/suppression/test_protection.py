@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from equivoc.errors import InputError
 from equivoc.tables.attacker import cell_intervals
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.rules import Dominance, PPercent, Rule, Threshold
 from equivoc.tables.suppression.cell_suppression import CellSuppression, SuppressedTable
 from tests.tables.made_tables import table_of, tree

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from equivoc.errors import InputError
-from equivoc.tables.cell_table import CellTable
-from equivoc.tables.dimension import Dimension
+from equivoc.tables.cell_table import CellTable, Dimension
 from equivoc.tables.rules import PPercent
 from equivoc.tables.suppression.cell_suppression import CellSuppression
 from tests.tables.made_tables import leaves_below, table_of, tree

@@ -22,8 +22,8 @@ from equivoc.errors import InputError
 from equivoc.files import check_readable
 from equivoc.gateway.history import Entry
 from equivoc.gateway.pinned_down import PinnedDown
-from equivoc.plain_text import printable
 from equivoc.serving.serving import CLOSED
+from equivoc.text import printable
 
 PAGE = 100
 """Entries on one page."""

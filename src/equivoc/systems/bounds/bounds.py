@@ -1,18 +1,143 @@
-"""Bounds of every person's value from the answers."""
+"""Bounds of every person's value from the answers.
+
+Also whether any database fits the answers, and if none does, which answers contradict each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.systems.bounds.contradictions import contradiction_of
-from equivoc.systems.bounds.parts import Method, Part, PersonBounds
-from equivoc.systems.bounds.programs import cell_count, person_range
+from equivoc.errors import InputError
+from equivoc.systems.bounds.parts import Method, Part, PersonBounds, has_gaps, spare_of_pairs
+from equivoc.systems.bounds.programs import cell_count, part_possible, person_range
 from equivoc.systems.bounds.solving import solved_parts
+from equivoc.systems.smallest_sets import smallest
 from equivoc.systems.sum_systems import ImpossibleSumsError, SumSystem, components
-from equivoc.systems.system import AnswerSystem
+from equivoc.systems.system import AnswerSystem, Atoms, ContradictionError, atoms
+
+# The largest part that a whole-number program decides, in unknowns.
+_MOST_CELLS = 20_000
+# How many smaller sets of answers are checked to prove that a contradicting set is a smallest one.
+_MOST_SETS = 2_000
+
+
+def of_questions(system: AnswerSystem, questions: Collection[int]) -> AnswerSystem:
+    """The system with the constraints of some questions only, and with the atoms that these cut.
+
+    Of several answers about the same people, the system keeps one; only its number (in ``row_question`` or
+    ``extremes``) stands for them here.
+    """
+    rows = np.flatnonzero(np.isin(system.row_question, list(questions)))
+    extremes = [extreme for extreme in system.extremes if extreme.question in questions]
+    moments = [moment for moment in system.moments if moment.question in questions]
+    table, ends = system.matrix.indices, system.matrix.indptr
+    sets = [table[ends[row] : ends[row + 1]].astype(np.int64) for row in rows]
+    sets += [constraint.atoms for constraint in extremes] + [constraint.atoms for constraint in moments]
+    coarse = atoms(sets, len(system.atoms))
+    sizes = np.bincount(coarse.of_person, weights=system.atoms.sizes).astype(np.int64)
+    _, first = np.unique(coarse.of_person, return_index=True)
+    place = len(rows)
+    return replace(
+        system,
+        atoms=Atoms(coarse.of_person[system.atoms.of_person], sizes, coarse.in_set),
+        matrix=system.matrix[rows][:, first],
+        totals=system.totals[rows],
+        row_question=system.row_question[rows],
+        extremes=tuple(replace(e, atoms=coarse.in_set[place + k]) for k, e in enumerate(extremes)),
+        moments=tuple(
+            replace(moment, atoms=coarse.in_set[place + len(extremes) + k])
+            for k, moment in enumerate(moments)
+        ),
+    )
+
+
+def possible(system: AnswerSystem, *, orders: Sequence[NDArray[np.int64]] = ()) -> bool | None:
+    """Whether some database fits the sums and extremes: True and False are proven, None is undecided.
+
+    Medians and variances are left out. Undecided are only large systems in which real numbers fit, but no database
+    was met.
+    """
+    try:
+        _, solved = solved_parts(system, orders=orders)
+    except ImpossibleSumsError:
+        return False
+    answer: bool | None = True
+    for piece in solved:
+        if piece.exact or bool(np.all(piece.attained.least <= piece.attained.greatest)):
+            continue
+        small = cell_count(piece.part, system.grid.positions) <= _MOST_CELLS
+        decided = part_possible(piece.part, system.grid.positions) if small else None
+        if decided is False:
+            return False
+        answer = answer and decided
+    return answer
+
+
+def require_possible(
+    system: AnswerSystem,
+    *,
+    orders: Sequence[NDArray[np.int64]] = (),
+    truth: NDArray[np.int64] | None = None,
+) -> None:
+    """Raise ``ContradictionError``, which names a contradicting set of statements, if no database fits the answers.
+
+    ``truth`` holds the people's true positions on the grid, if known: answers that they give need no search.
+    """
+    if truth is not None and fits(system, truth):
+        return
+    if possible(system, orders=orders) is not False:
+        return
+    raise contradiction_of(system)
+
+
+def contradiction_of(system: AnswerSystem) -> InputError:
+    """The error that names a contradicting set of the answers of a system that nothing fits."""
+    asked = sorted({*system.row_question.tolist(), *(extreme.question for extreme in system.extremes)})
+
+    def impossible(some: Sequence[int]) -> bool:
+        return possible(of_questions(system, some)) is False
+
+    pair = contradicting_pair(system)
+    if pair is not None:
+        # Without gaps every single answer that could be read is possible, so two are the fewest.
+        found, proven = [system.row_question[row] for row in pair], not has_gaps(system)
+        if not proven:
+            found, proven = smallest(found, impossible, most=_MOST_SETS)
+    else:
+        found, proven = smallest(asked, impossible, most=_MOST_SETS)
+        only_sums = not system.extremes and not has_gaps(system)
+        proven = proven or (only_sums and len(found) <= 3)
+    if not system.questions:
+        return InputError(f"the answers to questions {', '.join(map(str, found))} contradict each other.")
+    return ContradictionError([system.questions[number] for number in found], smallest=proven)
+
+
+def contradicting_pair(system: AnswerSystem) -> tuple[int, int] | None:
+    """Two rows that contradict each other, or None. Without gaps and extremes, None is a proof that no two do."""
+    high = system.atoms.sizes * system.grid.steps
+    spare = spare_of_pairs(system.matrix, system.totals, np.zeros_like(high), high)
+    first, second = np.nonzero(spare > 0)
+    return (int(first[0]), int(second[0])) if len(first) else None
+
+
+def fits(system: AnswerSystem, positions: NDArray[np.int64]) -> bool:
+    """Whether the people's positions on the grid give all known sums and extremes."""
+    of_person = system.atoms.of_person
+    sums = np.zeros(len(system.atoms), dtype=np.int64)
+    np.add.at(sums, of_person, positions)
+    if not np.array_equal(system.matrix @ sums, system.totals):
+        return False
+    for extreme in system.extremes:
+        inside = positions[np.isin(of_person, extreme.atoms)]
+        end = inside.max() if extreme.kind == "max" else inside.min()
+        if end != extreme.position:
+            return False
+    return True
+
 
 # Whole-number programs: the largest part they are tried on, in unknowns, and how many atoms of it.
 MOST_CELLS = 1_500

@@ -236,3 +236,67 @@ def test_a_ladder_gets_a_star_on_top_once():
 )
 def test_how_a_range_of_levels_is_written(levels, low, high, label):
     assert written_range(levels, low, high) == label
+
+
+REGIONS = """Nr
+@Groningen
+@@1
+@@2
+@3
+Os
+@4
+Zd
+"""
+CHAINS = {
+    "1": ("Groningen", "Nr"),
+    "2": ("Groningen", "Nr"),
+    "3": ("3", "Nr"),
+    "4": ("4", "Os"),
+    "Zd": ("Zd", "Zd"),
+}
+
+
+@pytest.mark.parametrize("lead", ["@", "#", "-", "."])
+def test_a_file_of_tau_argus(file, lead):
+    """Each code that has none below it is a value; a short branch joins the others from below."""
+    hierarchy = Hierarchy.read(file(REGIONS.replace("@", lead), "region.hrc"), key="region")
+    assert {row[0]: row[1:] for row in hierarchy.rows} == CHAINS
+    assert hierarchy.lines == (3, 4, 5, 7, 8)
+    ladder = hierarchy.ladder("region", ["1", "2", "3", "4", "Zd"])
+    assert ladder.labels[2:] == (("Nr", "Os", "Zd"), ("*",))
+    assert ladder.groups[2].tolist() == [0, 0, 0, 1, 2]
+
+
+def test_a_file_of_tau_argus_without_levels_has_the_total_alone(file):
+    hierarchy = Hierarchy.read(file("F\nM\n\n", "sex.HRC"), key="sex")
+    assert hierarchy.rows == (("F", "*"), ("M", "*"))
+    assert hierarchy.level_names(1) == ("any",)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", r"the hierarchy .*x\.hrc is empty; give a line for each code\."),
+        ("a\n@@b\n", r"line 2 of the hierarchy .*x\.hrc is too deep; begin each code with one '@' more"),
+        ("a\n@\n", r"line 2 of the hierarchy .*x\.hrc has no code; begin"),
+        ("a\n#b\n-c\n", r"has codes that begin with '#' and '-'; put one sign before codes below others"),
+        ("a\n@b\nc\n@b\n", r"two rows for 'b' \(line 2 and line 4\)"),
+        ("a\n@b\n@@1\nc\n@b\n@@2\n", r"is not a tree: 'b' belongs to 'a' \(line 3\) and to 'c' \(line 6\)"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_tau_argus(file, text, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Hierarchy.read(file(text, "x.hrc"), key="x")
+
+
+def test_a_folder_with_files_of_arx_and_of_tau_argus(file, tmp_path):
+    file("20;young;*\n70;old;*\n", "adult_hierarchy_age.csv")
+    file("a\n@1\n@2\n", "zip.hrc")
+    found = Hierarchies.of(tmp_path)
+    assert [(key, rule.rows) for key, rule in found.by_key] == [
+        ("age", (("20", "young", "*"), ("70", "old", "*"))),
+        ("zip", (("1", "a"), ("2", "a"))),
+    ]
+    file("1;a\n2;a\n", "zip.csv")
+    with pytest.raises(InputError, match=r"two hierarchies of 'zip': zip\.csv and zip\.hrc; keep one"):
+        Hierarchies.of(tmp_path)

@@ -70,6 +70,32 @@ def held(levels: pa.Array, symbols: pa.Array) -> dict[Any, list[Any]]:
         *((text, None) for text in ("[20,", "[20", "[20,30", "(20,x]", "[a,b]", "{a,b", "{}", "]", "29-20")),
         *((text, None) for text in ("(20,20]", "[30,20]")),
         ("[20,20]", Span(20, 20)),
+        ("[20, 30[", Span(20, 30, False, True)),
+        ("]20,30]", Span(20, 30, True, False)),
+        ("(20,30]", Span(20, 30, True, False)),
+        ("[0, 3.000[", Span(0, 3, False, True)),
+        ("20 to 29", Span(20, 29)),
+        ("20 TO 29", Span(20, 29)),
+        ("-5 to -1", Span(-5, -1)),
+        ("< 20", Span(-inf, 20, True, True)),
+        ("<= 20", Span(-inf, 20, True)),
+        ("> 55", Span(55, inf, True, True)),
+        (">= 55", Span(55, inf, False, True)),
+        ("55+", Span(55, inf, False, True)),
+        ("under 20", Span(-inf, 20, True, True)),
+        ("Under 20", Span(-inf, 20, True, True)),
+        ("less than 20", Span(-inf, 20, True, True)),
+        ("up to 20", Span(-inf, 20, True)),
+        ("20 or less", Span(-inf, 20, True)),
+        ("over 65", Span(65, inf, True, True)),
+        ("at least 65", Span(65, inf, False, True)),
+        ("65 and over", Span(65, inf, False, True)),
+        ("65 or more", Span(65, inf, False, True)),
+        ("29 to 20", None),
+        ("room 20", Plain("room 20")),
+        ("20 and some", Plain("20 and some")),
+        ("NULL", Anything()),
+        ("null", Plain("null")),
     ],
 )
 def test_ways_of_writing(text, expected):
@@ -140,6 +166,48 @@ def test_null_is_a_level_or_anything():
     assert without == {None: [5, 6], "*": [5, 6], "5": [5]}
     words = held(pa.array(["x", None]), pa.array([None, "{x,NA}", "*"]))
     assert words == {None: [None], "{x,NA}": ["x", None], "*": ["x", None]}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "inside"),
+    [
+        ("[20, 30[", [20, 29]),
+        ("]20,30]", [29, 30]),
+        ("(20,30]", [29, 30]),
+        ("20-29", [20, 29]),
+        ("20–29", [20, 29]),
+        ("20 to 29", [20, 29]),
+        ("29+", [29, 30, 31]),
+        (">= 30", [30, 31]),
+        ("> 30", [31]),
+        ("< 20", [19]),
+        ("under 20", [19]),
+        ("up to 20", [19, 20]),
+        ("30 and over", [30, 31]),
+        ("over 30", [31]),
+        ("[0, 20.000[", [19]),
+    ],
+)
+def test_each_spelling_is_a_set_of_levels(spelling, inside):
+    assert held(pa.array([19, 20, 29, 30, 31]), pa.array([spelling]))[spelling] == inside
+
+
+def test_points_between_thousands_are_told_by_the_levels():
+    """ARX writes [0, 3.000[ for 0 to 3000 where its language has points between thousands."""
+    levels = pa.array([0, 1200, 2999, 3000, 4100])
+    assert held(levels, pa.array(["[0, 3.000[", "[3.000, 6.000["])) == {
+        "[0, 3.000[": [0, 1200, 2999],
+        "[3.000, 6.000[": [3000, 4100],
+    }
+    small = pa.array([0.5, 1.25, 2.0])
+    assert held(small, pa.array(["[0, 1.500[", "[1.500, 3.000["])) == {
+        "[0, 1.500[": [0.5, 1.25],
+        "[1.500, 3.000[": [2.0],
+    }
+    mixed = pa.array([1, 2, 1200, 2500])
+    assert held(mixed, pa.array(["[0, 2.5]", "[1.000, 3.000]"]))["[1.000, 3.000]"] == [1, 2]
+    with pytest.raises(InputError, match=r"whose points can be decimal points or stand between thousands"):
+        held(pa.array([2, 3, 2000, 3000]), pa.array(["[2.000, 3.000]"]))
 
 
 def test_numbers_among_words_can_be_in_a_range():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.hierarchy_files import read_hierarchy
 from equivoc.attributes.level_text import STAR, is_number, written
 from equivoc.errors import InputError
-from equivoc.files import check_readable
-
-SEPARATORS = (";", "\t", ",")
-HEADERS = ("value", "values")
-"""Words that the first cell of a header may contain, besides the key's name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,31 +110,13 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: Path, *, key: str) -> Hierarchy:
-        """From a CSV file; the separator (``;``, tab or ``,``) is found, a header (the key's name first) skipped."""
-        try:
-            check_readable(path)
-            text = path.read_text(encoding="utf-8-sig")
-        except InputError as refused:
-            raise InputError(f"the hierarchy of {key!r} cannot be used: {refused}.") from None
-        except OSError as refused:
-            raise InputError(f"the hierarchy {path} cannot be read: {refused.strerror}.") from None
-        except UnicodeDecodeError:
-            raise InputError(f"the hierarchy {path} is not a text file; give CSV in UTF-8.") from None
-        try:
-            found = min(
-                (_split(text, by) for by in SEPARATORS), key=lambda split: _unevenness(split.values())
-            )
-        except csv.Error as problem:
-            raise InputError(f"the hierarchy {path} cannot be read as CSV: {problem}.") from None
-        lines, rows = list(found), list(found.values())
-        names: tuple[str, ...] = ()
-        if rows and rows[0][0].casefold() in (key.casefold(), *HEADERS):
-            names, rows, lines = rows[0][1:], rows[1:], lines[1:]
-        return cls(tuple(rows), source=str(path), names=names, lines=tuple(lines))
+        """From a CSV file as ARX writes it, or a ``.hrc`` file of τ-ARGUS (`read_hierarchy`)."""
+        found = read_hierarchy(path, key=key)
+        return cls(found.rows, source=str(path), names=found.names, lines=found.lines)
 
     @classmethod
     def of(cls, given: Any, *, key: str) -> Hierarchy:
-        """From a CSV file, a mapping of values to their groups, or a frame whose first column is the values.
+        """From a file, a mapping of values to their groups, or a frame whose first column is the values.
 
         >>> Hierarchy.of({"flu": ["lungs", "body"], "asthma": ["lungs", "body"]}, key="disease").rows
         (('flu', 'lungs', 'body'), ('asthma', 'lungs', 'body'))
@@ -283,24 +259,6 @@ def _decimal(text: str) -> Decimal | None:
 
 def _cell(given: Any) -> str:
     return (written(given) or "").strip()
-
-
-def _split(text: str, by: str) -> dict[int, tuple[str, ...]]:
-    """The cells of each row that is not blank, by the line on which it begins."""
-    found = {}
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=by)
-    begin = 1
-    for row in reader:
-        if any(cell.strip() for cell in row):
-            found[begin] = tuple(cell.strip() for cell in row)
-        begin = reader.line_num + 1
-    return found
-
-
-def _unevenness(rows: Iterable[tuple[str, ...]]) -> tuple[bool, int]:
-    """Sort key: smallest for the separator that gives every row the same number of cells, more than one."""
-    widths = {len(row) for row in rows}
-    return max(widths, default=1) < 2, len(widths)
 
 
 def _starred(step: Sequence[str | None]) -> Sequence[str | None]:

@@ -67,7 +67,7 @@ def _element(level: Any) -> str:
     text = written(level)
     if text is None:
         return NULL_TEXT
-    plain = text.strip() == text and text not in ("", NULL_TEXT) and not any(mark in text for mark in ',{}"')
+    plain = text.strip() == text and text not in MISSING and not any(mark in text for mark in ',{}"')
     return text if plain else '"' + text.replace('"', '""') + '"'
 
 
@@ -81,15 +81,31 @@ _BRACKETS = re.compile(
 _DASH = re.compile(rf"({_NUMBER})\s*[-–—]\s*({_NUMBER})")
 _BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
 _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
+_TO = re.compile(rf"({_NUMBER})\s+to\s+({_NUMBER})", re.IGNORECASE)
+_WORD_BEFORE = re.compile(rf"([a-z][a-z ]*?)\s+({_NUMBER})", re.IGNORECASE)
+_WORD_AFTER = re.compile(rf"({_NUMBER})\s+((?:and|or)\s+[a-z]+)", re.IGNORECASE)
+_SIGN_OF = {
+    **dict.fromkeys(("under", "below", "less than", "younger than"), "<"),
+    **dict.fromkeys(("over", "above", "more than", "older than"), ">"),
+    **dict.fromkeys(
+        ("up to", "at most", "or less", "or under", "or younger", "and under", "and younger"), "<="
+    ),
+    **dict.fromkeys(
+        ("at least", "from", "or more", "or over", "or older", "and over", "and older", "and more"), ">="
+    ),
+}
+"""What words before or after a number say: "under 20", "65 and over"."""
 _QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|\Z)', re.DOTALL)
 _UNQUOTED = re.compile(r"([^,]*)(?=,|\Z)", re.DOTALL)
-MISSING = ("", "NA")
-"""Texts that mean a suppressed or missing value."""
+MISSING = ("", NULL_TEXT, "NULL")
+"""Texts that mean a suppressed or missing value: in CSV, in R, in ARX."""
+_GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_DIGITS = re.compile(r"[\d.]*\d[\d.]*")
 
 
 @dataclass(frozen=True)
 class Anything:
-    """A suppressed value, which can be anything: ``*``, ``NA``, an empty field."""
+    """A suppressed value, which can be anything: ``*``, ``NA``, ``NULL``, an empty field."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +153,8 @@ def meaning(text: str) -> Meaning | None:
     Span(low=65.0, high=inf, low_open=False, high_open=True)
     >>> meaning("-5--1") == Span(-5, -1)
     True
+    >>> meaning("under 20")
+    Span(low=-inf, high=20.0, low_open=True, high_open=True)
     >>> meaning("{cook, judge}"), meaning("123**"), meaning("*"), meaning("cook"), meaning("[20,")
     (OneOf(members=('cook', 'judge')), Masked(text='123**'), Anything(), Plain(text='cook'), None)
     """
@@ -145,7 +163,7 @@ def meaning(text: str) -> Meaning | None:
         return Anything()
     if _PLAIN_NUMBER.fullmatch(text):
         return Plain(text)
-    for read in (_brackets, _dash, _bound, _and_more):
+    for read in (_brackets, _dash, _bound, _and_more, _in_words):
         found = read(text)
         if found is not None:
             return found if _holds_something(found) else None
@@ -183,9 +201,10 @@ def _dash(text: str) -> Span | None:
 
 def _bound(text: str) -> Span | None:
     found = _BOUND.fullmatch(text)
-    if found is None:
-        return None
-    sign, number = found[1], float(found[2])
+    return None if found is None else _beyond(found[1], float(found[2]))
+
+
+def _beyond(sign: str, number: float) -> Span:
     if sign in (">", ">=", "≥"):
         return Span(number, inf, sign == ">", True)
     return Span(-inf, number, True, sign == "<")
@@ -194,6 +213,31 @@ def _bound(text: str) -> Span | None:
 def _and_more(text: str) -> Span | None:
     found = _AND_MORE.fullmatch(text)
     return Span(float(found[1]), inf, False, True) if found else None
+
+
+def _in_words(text: str) -> Span | None:
+    """``20 to 29``, ``under 20``, ``65 and over``."""
+    both = _TO.fullmatch(text)
+    if both is not None:
+        return Span(float(both[1]), float(both[2]))
+    before, after = _WORD_BEFORE.fullmatch(text), _WORD_AFTER.fullmatch(text)
+    words, number = (
+        (before[1], before[2]) if before is not None else (after[2], after[1]) if after else ("", "")
+    )
+    sign = _SIGN_OF.get(" ".join(words.casefold().split()))
+    return None if sign is None else _beyond(sign, float(number))
+
+
+def without_thousands(text: str) -> str | None:
+    """The text with ``3.000`` read as 3000; None if its numbers cannot all be read so, or none of them has a point.
+
+    >>> without_thousands("[0, 3.000["), without_thousands("[1.5, 3.000["), without_thousands("20-29")
+    ('[0, 3000[', None, None)
+    """
+    pointed = [number for number in _DIGITS.findall(text) if "." in number]
+    if not pointed or not all(map(_GROUPED.fullmatch, pointed)):
+        return None
+    return _GROUPED.sub(lambda number: number[0].replace(".", ""), text)
 
 
 def _holds_something(span: Span) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
+from equivoc.attributes.hierarchy_files import ARGUS
 from equivoc.checks import is_number
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError, did_you_mean
@@ -66,12 +67,19 @@ class Hierarchies:
 
     @classmethod
     def _from_folder(cls, folder: Path) -> Hierarchies:
-        files = sorted(folder.glob("*.csv"))
+        files = sorted(each for each in folder.iterdir() if each.suffix.casefold() in (".csv", ARGUS))
         if not files:
             raise InputError(
                 f"the folder {folder} has no hierarchy; put a CSV file for each key into it, such as age.csv."
             )
-        return cls(tuple((file.stem, Hierarchy.read(file, key=file.stem)) for file in files), str(folder))
+        # ARX names its files so: adult_hierarchy_age.csv.
+        keys = [file.stem.rpartition("_hierarchy_")[2] for file in files]
+        for key in keys:
+            if keys.count(key) > 1:
+                both = " and ".join(str(file.name) for file, of in zip(files, keys, strict=True) if of == key)
+                raise InputError(f"the folder {folder} has two hierarchies of {key!r}: {both}; keep one.")
+        read = {key: Hierarchy.read(file, key=key) for file, key in zip(files, keys, strict=True)}
+        return cls(tuple(sorted(read.items())), str(folder))
 
     def __str__(self) -> str:
         if self.folder:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.attributes.level_text import MISSING, Anything, Masked, OneOf, Plain, Span, as_number, meaning
+from equivoc.attributes.level_text import (
+    MISSING,
+    Anything,
+    Masked,
+    OneOf,
+    Plain,
+    Span,
+    as_number,
+    meaning,
+    without_thousands,
+)
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
@@ -154,7 +164,7 @@ def read_symbols(
     suppressed = reader.nullable and nulls > most_nulls
     if suppressed:
         reader.null_stands_for = EVERYWHERE
-    symbols = [reader.intervals(value) for value in values]
+    symbols = _with_thousands(reader, values, [reader.intervals(value) for value in values])
     wrong = [number for number, found in enumerate(symbols) if found is None]
     if wrong:
         value, records = column.levels[wrong[0]].as_py(), int(np.count_nonzero(np.isin(codes, wrong)))
@@ -178,6 +188,42 @@ def read_symbols(
             f"{column.levels[0].as_py()!r}: give it the original's categories, or sets of them."
         )
     return read
+
+
+def _with_thousands(
+    reader: _Reader, values: Sequence[Any], symbols: list[list[Interval] | None]
+) -> list[list[Interval] | None]:
+    """The symbols, with ``[0, 3.000[`` read as ends at 3 or at 3000, whichever the original's levels support.
+
+    A reading in which every range holds a level is better than one with empty ranges; then the one whose ranges hold
+    more of the levels. InputError if both are equally good and differ. Levels below 1000 have no thousands.
+    """
+    if not reader.line.numeric:
+        return symbols
+    others = [without_thousands(value) if isinstance(value, str) else None for value in values]
+    ranges = [i for i, text in enumerate(others) if text is not None and isinstance(meaning(text), Span)]
+    pointed = [i for i, value in enumerate(values) if isinstance(value, str) and "." in value]
+    known = reader.line.at[np.isfinite(reader.line.at)]
+    if not ranges or any(others[i] is None for i in pointed) or np.abs(known).max(initial=0.0) < 1000:
+        return symbols
+    second = [
+        found if text is None else reader.intervals(text) for found, text in zip(symbols, others, strict=True)
+    ]
+    first, other = (_levels_held([read[i] for i in ranges], reader.line.at) for read in (symbols, second))
+    if np.array_equal(first, other):
+        return symbols
+    plain, grouped = ((bool(each.any(axis=1).all()), int(each.any(axis=0).sum())) for each in (first, other))
+    if plain == grouped:
+        raise InputError(
+            f"{reader.line.name!r} as released holds {values[ranges[0]]!r}, whose points can be decimal points or "
+            f"stand between thousands ({others[ranges[0]]!r}): write whole numbers without points."
+        )
+    return symbols if plain > grouped else second
+
+
+def _levels_held(ranges: Sequence[list[Interval] | None], at: Floats) -> NDArray[np.bool_]:
+    """Ranges × levels: which levels lie in each range; none in a range that does not parse."""
+    return np.array([(found[0][0] <= at) & (at <= found[0][1]) if found else at != at for found in ranges])
 
 
 def _values(levels: pa.Array, what: str) -> list[Any]:

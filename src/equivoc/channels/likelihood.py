@@ -83,33 +83,6 @@ class Likelihood(ABC):
 
 
 @dataclass(frozen=True)
-class Published(Likelihood):
-    """The value itself is released.
-
-    >>> Published(2).backward(np.array([[0.25, 0.75]])).tolist()
-    [[0.25, 0.75]]
-    """
-
-    values: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.values, self.values
-
-    def backward(self, weights: Any) -> Floats:
-        return filled(weights)
-
-    def posterior(self, weights: Any, prior: Floats) -> Floats:
-        return filled(weights)
-
-    def forward(self, prior: Floats) -> Floats:
-        return prior
-
-    def peaks(self) -> Floats:
-        return np.ones(self.values)
-
-
-@dataclass(frozen=True)
 class PublishedOrNothing(Likelihood):
     """The value is released (symbols 0 … values − 1), or nothing is (the last symbol), whatever the value.
 

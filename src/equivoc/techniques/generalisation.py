@@ -26,13 +26,7 @@ from equivoc.techniques.inside.full_domain import Lattice, Recoding
 from equivoc.techniques.technique import Randomness, Technique, knows_shares
 from equivoc.text import exact
 
-# Checks for techniques that reach k-anonymity: of k, the file, and its values.
-
-
-def check_k(technique: str, k: object) -> None:
-    """InputError unless k is a whole number of 1 or more."""
-    if not is_whole(k) or k < 1:
-        raise InputError(f"{technique}: k is {k!r}; it must be a whole number of 1 or more.")
+# Checks for techniques that reach k-anonymity: of the file, and its values.
 
 
 def check_enough(technique: str, k: int, people: Microdata) -> None:

@@ -210,7 +210,7 @@ class Microaggregation(Technique):
                 f"microaggregation: {given} is for one column, not {len(names)} ({', '.join(names)}); use {other}."
             )
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
-        levels = {name: _levels(people, name, columns[name]) for name in names}
+        levels = {name: _levels(name, columns[name]) for name in names}
         group = np.arange(len(people))
         rough: dict[str, str] = {}
         if self.size > 1:
@@ -305,7 +305,7 @@ class AveragedFile(LinkedRelease):
         return [*super().notes(known), *(text for name, text in self.rough.items() if name in used)]
 
 
-def _levels(people: Microdata, name: str, column: ReleasedColumn) -> Levels:
+def _levels(name: str, column: ReleasedColumn) -> Levels:
     """The levels of a column as numbers; InputError if they have no mean."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -11,7 +11,6 @@ from equivoc.channels.likelihood import (
     Cells,
     GeometricSteps,
     Likelihood,
-    Published,
     PublishedOrNothing,
     Swapped,
     Table,
@@ -24,8 +23,6 @@ COUNTS = np.array([2, 0, 5, 3])
 
 def written_out(kind: str) -> tuple[Likelihood, list[list[float]]]:
     """An operator, and K(s | v) by its definition: symbols × values."""
-    if kind == "published":
-        return Published(4), [[float(s == v) for v in range(4)] for s in range(4)]
     if kind == "published or nothing":
         return PublishedOrNothing(4), [[float(s in (v, 4)) for v in range(4)] for s in range(5)]
     if kind == "dense table":
@@ -43,7 +40,7 @@ def written_out(kind: str) -> tuple[Likelihood, list[list[float]]]:
     return Swapped(COUNTS, 0.6), told
 
 
-KINDS = ["published", "published or nothing", "dense table", "sparse table", "cells", "geometric", "swapped"]
+KINDS = ["published or nothing", "dense table", "sparse table", "cells", "geometric", "swapped"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,8 +68,8 @@ def test_bayes_is_bayes_rule(kind: str) -> None:
 
 
 def test_a_symbol_that_the_prior_rules_out_is_read_without_it() -> None:
-    channel = Bayes(Published(3), np.array([0.5, 0.5, 0.0]))
-    np.testing.assert_allclose(channel.mix(np.array([[0.25, 0.0, 0.75]])), [[0.25, 0.0, 0.75]])
+    channel = Bayes(PublishedOrNothing(3), np.array([0.5, 0.5, 0.0]))
+    np.testing.assert_allclose(channel.mix(np.array([[0.25, 0.0, 0.75, 0.0]])), [[0.25, 0.0, 0.75]])
 
 
 def test_a_symbol_that_no_value_is_shown_as_has_no_posterior() -> None:

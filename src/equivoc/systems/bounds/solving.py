@@ -69,7 +69,7 @@ def path_bounds(
         np.concatenate([high - gain, gain - low]),
     )
     groups = int(tied.group.max()) + 1
-    level = _potentials(tail, head, length, start=_middle(tied, low, high, groups))
+    level = _potentials(tail, head, length, start=_middle(tied, low, high))
     slack = length + level[tail] - level[head]
     graph = sparse.csr_array((slack.astype(np.float64), (tail, head)), shape=(groups, groups))
     # How far each group must look: to the neighbour across its longest edge.
@@ -160,9 +160,7 @@ def _shortest_parallel(
     return tail[leading], head[leading], length[leading]
 
 
-def _middle(
-    tied: _TiedBoundaries, low: NDArray[np.int64], high: NDArray[np.int64], groups: int
-) -> NDArray[np.int64]:
+def _middle(tied: _TiedBoundaries, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
     """A first guess of each group's level: every atom in the middle of its range, averaged over the group."""
     prefix = np.concatenate([[0], np.cumsum((low + high) // 2)]) - tied.offset
     return (np.bincount(tied.group, weights=prefix) // np.bincount(tied.group)).astype(np.int64)

@@ -118,7 +118,7 @@ def responsible_statements(
     sizes: dict[int, int] = {}
     for each in log.questions:
         sizes[each.statement] = sizes.get(each.statement, 0) + each.people
-    left, told = WORK, []
+    left, responsible = WORK, []
     for at, (person, people) in enumerate(groups):
         most = min(MOST_WORK, left / (len(groups) - at))
         spent: list[float] = []
@@ -131,14 +131,14 @@ def responsible_statements(
             log.near_to(person), partial(log.certain, person=person), work=most, cost=cost
         )
         left -= min(sum(spent), most)
-        told.append(
+        responsible.append(
             None
             if found is None
             else ResponsibleStatements(
                 people, person, tuple(number + 1 for number in found.items), found.smallest, found.irreducible
             )
         )
-    return told
+    return responsible
 
 
 CERTAIN = 1e-9
@@ -366,13 +366,13 @@ class Audit(Reported):
         of = self.atom[records]
         best = people.values[np.argmax(self.found.probabilities, axis=1)][of]
         keys = {name: people.decode(name, people.key_codes(name)[records]) for name in people.keys}
-        told = self._of_chosen(records)
+        figures = self._of_chosen(records)
         columns = {
-            "record": told.pop("record"),
+            "record": figures.pop("record"),
             "value": best,
             "low": self.low[of],
             "high": self.high[of],
-            **told,
+            **figures,
         }
         return people.like({**keys, **_beside(keys, columns)})
 

@@ -166,8 +166,8 @@ class Stated(Channel):
     def entries(self, link: Any) -> int:
         if isinstance(link, np.ndarray) or isinstance(self.table, np.ndarray):
             return super().entries(link)
-        told = np.concatenate([[0], np.cumsum(np.diff(self.table.indptr)[link.indices], dtype=np.int64)])
-        return int(np.minimum(np.diff(told[link.indptr]), self.shape[1]).sum())
+        ends = np.concatenate([[0], np.cumsum(np.diff(self.table.indptr)[link.indices], dtype=np.int64)])
+        return int(np.minimum(np.diff(ends[link.indptr]), self.shape[1]).sum())
 
 
 # Bayes' rule for a table of probabilities: from P(released | true) to P(true | released).

@@ -172,14 +172,14 @@ def _limit_layers(axes: _Axes, limit: float | None, text: str, riskier: str, y: 
     base = alt.Chart(values)
     shade = base.mark_rect(color="#b23a00", opacity=0.07).encode(y=_like(y, "low:Q"), y2="high:Q")
     line = base.mark_rule(color="#b23a00", strokeDash=[6, 4], strokeWidth=1.6).encode(y=y)
-    told = base.mark_text(
+    label = base.mark_text(
         align="right",
         baseline="top" if below else "bottom",
         dy=4 if below else -4,
         color="#b23a00",
         fontSize=11,
     ).encode(x=alt.value(WIDTH - 4), y=y, text="text:N")
-    return [shade, line, told]
+    return [shade, line, label]
 
 
 def _front_layers(drawn: Sequence[MapPoint], x: alt.X, y: alt.Y) -> list[alt.Chart]:

@@ -80,7 +80,9 @@ def assess(
         result = options.assessment()
         units = attribute_units(options.unit, result.people.attributes)
         # Computed here, while the terminal shows the elapsed time.
-        told = one_or_several_facts(result, units, record_values=record_values) if as_json else result.summary
+        shown = (
+            one_or_several_facts(result, units, record_values=record_values) if as_json else result.summary
+        )
         every = result.requirements
         required = {name: requirement_facts(each, every) for name, each in result.attributes.items()}
         if out is not None:
@@ -91,7 +93,7 @@ def assess(
             one.write_records(records_to, beside=columns)
     with exit_code_of(meets=result.meets):
         if as_json:
-            print(json.dumps(told, indent=2, allow_nan=False))
+            print(json.dumps(shown, indent=2, allow_nan=False))
             return
         from equivoc.cli.assess_text import print_assessments
 
@@ -205,16 +207,18 @@ def report(
         from equivoc.render.several import one_or_several_facts
 
         units = attribute_units(options.unit, result.people.attributes)
-        told = one_or_several_facts(
+        all_facts = one_or_several_facts(
             result, units, record_values=record_values, title=title, date=date, budget=budget
         )
-        by_attribute = told["attributes"] if len(pages) > 1 else dict.fromkeys(pages, told)
+        by_attribute = all_facts["attributes"] if len(pages) > 1 else dict.fromkeys(pages, all_facts)
         drawn = {pages[name]: render(facts) for name, facts in by_attribute.items()}
         check_outputs(outputs, inputs=options.inputs())
         with ExitStack() as files:
             if json_file is not None:  # replaced last: if a page cannot be written, neither is the JSON
                 temporary = files.enter_context(replacing(json_file))
-                temporary.write_text(json.dumps(told, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+                temporary.write_text(
+                    json.dumps(all_facts, indent=2, allow_nan=False) + "\n", encoding="utf-8"
+                )
             for path, page in drawn.items():
                 write_page(page, path)
     from equivoc.cli.terminal import Terminal
@@ -280,8 +284,8 @@ def measures(
             intruder=options.intruder,
         )
     if as_json:
-        told = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
-        found = {"technique": chosen.notation, "seed": options.seed, "measures": told}
+        plain = [row._asdict() | {"value": row.value if isfinite(row.value) else None} for row in rows]
+        found = {"technique": chosen.notation, "seed": options.seed, "measures": plain}
         print(json.dumps(found, indent=2))
         return
     _print(rows)

@@ -48,14 +48,14 @@ def print_assessments(
 
 
 def _together(terminal: Terminal, result: SeveralAssessments, units: Mapping[str, str]) -> None:
-    told = together_facts(result, units)
+    facts = together_facts(result, units)
     terminal.say("── together ──")
-    for f in told["figures"]:
+    for f in facts["figures"]:
         terminal.say(
             f"{f['label']}: {together_value(f)} ({f['unit']}; {f['safer']} is safer): {f['meaning']}."
         )
-    if told["why_not"]:
-        terminal.say(f"Some figures of the attributes together are not available: {told['why_not']}")
+    if facts["why_not"]:
+        terminal.say(f"Some figures of the attributes together are not available: {facts['why_not']}")
 
 
 def _assessment(
@@ -76,11 +76,11 @@ def _assessment(
     for note in result.notes:
         terminal.say(note)
     truth = truth_facts(result)
-    told = verdict(truth, summary["records"], required)
-    terminal.say(told["headline"])
+    sentences = verdict(truth, summary["records"], required)
+    terminal.say(sentences["headline"])
     if required is not None:
         _requirements(terminal, required)
-        terminal.say(told["disclosed"])
+        terminal.say(sentences["disclosed"])
     terminal.say(intruder_line(result))
     _figures(terminal, summary, truth, measured_in(result.people.attribute, unit))
     if summary["estimates"]:
@@ -90,8 +90,8 @@ def _assessment(
         _contributions(terminal, summary["contributions"])
     _sentences(terminal, result, unit)
     terminal.say(truth["sentence"])
-    terminal.say(told["half_bit"])
-    terminal.say(told["sentence"])
+    terminal.say(sentences["half_bit"])
+    terminal.say(sentences["sentence"])
     if result.spread is not None:
         terminal.say(spread_sentence(result.spread))
 
@@ -175,8 +175,8 @@ def _riskiest(terminal: Terminal, result: Assessment, unit: str, *, record_value
     if rows:
         names = known or ("class",)
         columns = (*names, "people", "H0, bits", "area", "surprise", *hits)
-        told = "The riskiest classes" if fewest == 1 else f"The riskiest classes of {fewest} people or more"
-        terminal.show(told, columns, rows, left=len(names))
+        title = "The riskiest classes" if fewest == 1 else f"The riskiest classes of {fewest} people or more"
+        terminal.show(title, columns, rows, left=len(names))
 
 
 def _contributions(terminal: Terminal, contributed: dict[str, float]) -> None:

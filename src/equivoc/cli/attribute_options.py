@@ -145,8 +145,8 @@ def asked_tolerances(text: str | None, confidential: Sequence[str]) -> Any:
             example = ",".join(f"{attribute}={1 + at}" for at, attribute in enumerate(confidential))
             raise InputError(f"--eps {text}: {whose}; give the tolerances by attribute, such as {example}.")
         found.setdefault(name, []).append(item)
-    told = {name: numbers(f"--eps {name}", ",".join(items)) for name, items in found.items()}
-    return told if len(confidential) > 1 else told[confidential[0]]
+    tolerances = {name: numbers(f"--eps {name}", ",".join(items)) for name, items in found.items()}
+    return tolerances if len(confidential) > 1 else tolerances[confidential[0]]
 
 
 def attribute_units(unit: str, attributes: Mapping[str, Any]) -> dict[str, str]:

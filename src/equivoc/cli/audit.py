@@ -254,10 +254,12 @@ def _requirements(terminal: Terminal, outcomes: list[dict[str, Any]]) -> None:
 
 
 def _tolerances(terminal: Terminal, facts: dict[str, Any]) -> None:
-    name, told = facts["data"]["confidential"]["name"], facts["disclosed"]
-    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in told["within"]]
+    name, disclosed = facts["data"]["confidential"]["name"], facts["disclosed"]
+    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in disclosed["within"]]
     terminal.show(
-        f"People whose {name} is known", ("", "for sure", f"with probability {told['likely']} or more"), rows
+        f"People whose {name} is known",
+        ("", "for sure", f"with probability {disclosed['likely']} or more"),
+        rows,
     )
 
 
@@ -309,9 +311,9 @@ def _exposed(terminal: Terminal, facts: dict[str, Any]) -> None:
     if rows:
         columns = known or ["group"]
         hits = [f"hit, {close}" for close in found["close"]]
-        told = "The most exposed groups" + ("" if fewest == 1 else f" of {fewest} people or more")
+        title = "The most exposed groups" + ("" if fewest == 1 else f" of {fewest} people or more")
         terminal.show(
-            f"{told} (less uncertainty is riskier)",
+            f"{title} (less uncertainty is riskier)",
             (*columns, "people", "H0, bits", "area", *hits),
             rows,
             left=len(columns),

@@ -228,9 +228,9 @@ def compare(
         words = {"unit": unit, "title": title, "date": date}
         written = [] if out is None else _write(done, out, folder, escape=escape, words=words)
     except KeyboardInterrupt as stopped:
-        told = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
+        reason = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
         again = f" To continue: {shlex.join(['equivoc', *sys.argv[1:]])}" if folder is not None else ""
-        raise StoppedError(f"{told}{again}") from None
+        raise StoppedError(f"{reason}{again}") from None
     with exit_code_of(meets=done.meets):
         if as_json:
             facts = done.facts(unit=unit)

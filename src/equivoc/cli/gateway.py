@@ -262,11 +262,11 @@ def show_log(
     log = LogReader(store)
     entries, pinned = list(log.every(analyst=analyst)), log.pinned()
     if as_json:
-        told = [
+        listed = [
             {**asdict(e), "pinned_down": asdict(pinned[e.number]) if e.number in pinned else None}
             for e in entries
         ]
-        print(json.dumps(told, indent=2))
+        print(json.dumps(listed, indent=2))
         return
     rows = [
         [

@@ -52,10 +52,10 @@ def _run() -> None:
             discard_output()
             _complain(f"the output cannot be written: {problem.strerror}.")
             raise SystemExit(1) from None
-        told = want_of_memory(problem)
-        if told is None:
+        sentence = want_of_memory(problem)
+        if sentence is None:
             raise
-        _complain(told)
+        _complain(sentence)
         raise SystemExit(2) from None
 
 
@@ -79,8 +79,8 @@ def _command() -> int:
 
 def _complain(sentence: str) -> None:
     """Print the message on one line, with a full stop; a very long one is shortened in the middle."""
-    told = printable(sentence)
-    if len(told) > LONGEST_SENTENCE:
-        told = f"{told[: LONGEST_SENTENCE // 2]} … {told[-LONGEST_SENTENCE // 2 :]}"
-    stop = "" if told.endswith((".", "?", "!")) else "."
-    print(f"equivoc: {told}{stop}", file=sys.stderr)
+    text = printable(sentence)
+    if len(text) > LONGEST_SENTENCE:
+        text = f"{text[: LONGEST_SENTENCE // 2]} … {text[-LONGEST_SENTENCE // 2 :]}"
+    stop = "" if text.endswith((".", "?", "!")) else "."
+    print(f"equivoc: {text}{stop}", file=sys.stderr)

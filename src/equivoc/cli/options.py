@@ -395,12 +395,12 @@ def with_options(kind: type[PeopleOptions]) -> Callable[[Callable[..., None]], C
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
         @wraps(command)
-        def told(**given: Any) -> None:
+        def with_all(**given: Any) -> None:
             command(kind(**{name: given.pop(name) for name in shared}), **given)
 
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
-        told.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        told.__annotations__ = {p.name: p.annotation for p in parameters}
-        return told
+        with_all.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        with_all.__annotations__ = {p.name: p.annotation for p in parameters}
+        return with_all
 
     return decorate

@@ -102,14 +102,14 @@ def waiting(doing: str, *, kernels: str = "equivoc.measure.lane_kernels") -> Ite
 
 def _tell(doing: str, finished: threading.Event) -> None:
     begin = monotonic()
-    told = ""
+    line = ""
     wait = PATIENCE
     while not finished.wait(wait):
-        told = f"equivoc: {doing}, {monotonic() - begin:.0f} s"
-        print(f"\r{told}", end="", file=sys.stderr, flush=True)
+        line = f"equivoc: {doing}, {monotonic() - begin:.0f} s"
+        print(f"\r{line}", end="", file=sys.stderr, flush=True)
         wait = 1.0
-    if told:
-        print(f"\r{' ' * len(told)}\r", end="", file=sys.stderr, flush=True)
+    if line:
+        print(f"\r{' ' * len(line)}\r", end="", file=sys.stderr, flush=True)
 
 
 # A limit on virtual memory (``ulimit -v``): addresses are saved, and what does not fit is said in a sentence.

@@ -81,11 +81,11 @@ def study(
         check_outputs(outputs, inputs=inputs, folder=out)
         written = _write(done, out, escape=escape)
     except KeyboardInterrupt as stopped:
-        told = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
+        reason = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
         chosen = {"--prior": prior, "--intruder": intruder}
         options = [word for option, given in chosen.items() if given for word in (option, given)]
         again = shlex.join(["equivoc", "study", str(plan), "--out", str(out), *options])
-        raise StoppedError(f"{told} To continue: {again}") from None
+        raise StoppedError(f"{reason} To continue: {again}") from None
     if as_json:
         print(json.dumps(_facts(done, written), indent=2))
     else:
@@ -201,8 +201,8 @@ def reproduce(
             out, workers=workers or cores(), progress=progress
         )
     except KeyboardInterrupt as stopped:
-        told = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
-        raise StoppedError(f"{told} To continue, run the same command again.") from None
+        reason = str(stopped) if isinstance(stopped, Interrupted) else "stopped."
+        raise StoppedError(f"{reason} To continue, run the same command again.") from None
     check_outputs(_outputs(out), inputs=[pums], folder=out)
     judged = claims(done.summary())
     written = _write_claims(done, judged, out, escape=escape)

@@ -232,12 +232,12 @@ def _java() -> str | None:
     if command is None:
         return None
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             [command, "-version"], capture_output=True, text=True, timeout=JAVA_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    version = re.search(r'version "([^"]+)"', told.stderr)
+    version = re.search(r'version "([^"]+)"', printed.stderr)
     return version.group(1) if version else None
 
 
@@ -396,12 +396,12 @@ def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:
     terminal = Terminal()
     low, high = result.area_bounds
     bounds = "exact" if result.exact else f"certified between {figure(low)} and {figure(high)}"
-    for name, told, meaning in (
+    for name, text, meaning in (
         ("H0", bits(result.h0), "0: the exact value is known"),
         ("area", f"{figure(result.area)} bits × the values' unit", f"{bounds}; smaller is riskier"),
         ("ε_max", exact(result.eps_max), "H is 0 from this tolerance on"),
     ):
-        terminal.say(f"{name:5} {told:30} ({meaning})")
+        terminal.say(f"{name:5} {text:30} ({meaning})")
     shown = range(len(result.epsilons))
     if len(shown) > MOST_LINES:
         shown = range(0, len(shown), -(-len(shown) // MOST_LINES))

@@ -138,7 +138,7 @@ def _utility(table: pd.DataFrame) -> Claim:
 
 
 def _knowledge(table: pd.DataFrame) -> Claim:
-    rising, steps, gentler, told = 0, 0, True, []
+    rising, steps, gentler, gains = 0, 0, True, []
     for technique in SAFER_WITH:
         means, errors = _lines(table, technique, "h0")
         slack = NOISE_OF_THE_MEAN * np.hypot(errors[:, 1:], errors[:, :-1])
@@ -146,12 +146,12 @@ def _knowledge(table: pd.DataFrame) -> Claim:
         steps += np.diff(means, axis=1).size
         useful, private = means[0, 0] - means[0, -1], means[-1, 0] - means[-1, -1]
         gentler &= bool(private < useful)
-        told.append(f"{technique} −{useful:.2f} and −{private:.2f} bits")
+        gains.append(f"{technique} −{useful:.2f} and −{private:.2f} bits")
     return Claim(
         2,
         "Privacy falls as knowledge grows, gently at low utility and sharply at high utility.",
         "H0 never rises with knowledge, and falls more at the most useful parameter than at the least useful",
-        f"{steps - rising} of {steps} steps fall or stay; {'; '.join(told)}",
+        f"{steps - rising} of {steps} steps fall or stay; {'; '.join(gains)}",
         rising == 0 and gentler,
     )
 

@@ -192,11 +192,11 @@ class TableChoice:
         """The result in words."""
         trials = f"{counted(len(self.trials), 'setting')} tried"
         missed = self.strongest if self.chosen is None else self.milder
-        told = "" if missed is None or missed.binding is None else missed.binding.sentence
+        reason = "" if missed is None or missed.binding is None else missed.binding.sentence
         if self.chosen is None:
             return (
                 f"No setting that was tried meets the requirements ({trials}). At the strongest, "
-                f"{self.parameter}={exact(self.strongest.value)}, {told}"
+                f"{self.parameter}={exact(self.strongest.value)}, {reason}"
             )
         found = (
             f"{self.parameter}={exact(self.chosen.value)} is the mildest setting found that meets the requirements "
@@ -204,7 +204,7 @@ class TableChoice:
         )
         if missed is None:
             return f"{found} It is the mildest of the range; a still milder one may do."
-        return f"{found} The next milder one, {self.parameter}={exact(missed.value)}, fails: {told}"
+        return f"{found} The next milder one, {self.parameter}={exact(missed.value)}, fails: {reason}"
 
 
 def choose_for_table(

@@ -398,5 +398,5 @@ def _said(kind: StoreKind, folder: Path) -> Iterator[None]:
     except (UnicodeError, OverflowError):
         raise _damaged(kind, folder, "a text in it cannot be read") from None
     except sqlite3.Error as problem:
-        told = str(problem).partition(" - ")[0]  # what follows quotes the file
-        raise _damaged(kind, folder, told) from None
+        reason = str(problem).partition(" - ")[0]  # what follows quotes the file
+        raise _damaged(kind, folder, reason) from None

@@ -164,8 +164,8 @@ class Answered:
         for question in questions:
             if not self.contains(question):
                 self._digests.add(digest(question))
-                told = digest(question) + repr(question.answer).encode()
-                self._chain = hashlib.sha256(self._chain + told).digest()
+                content = digest(question) + repr(question.answer).encode()
+                self._chain = hashlib.sha256(self._chain + content).digest()
         self.statements += 1
         drawn = pool and self._setting.policy.simulatable
         for number, question in enumerate(new):

@@ -115,7 +115,7 @@ class Decisions:
         self._table = PeopleTable.of(people, self._schema)
         self._classes = key_classes(people, self._schema, policy.edges)
         self._answered: dict[str, Answered] = {}
-        self.told: dict[bytes, Question] = {}
+        self.answered_questions: dict[bytes, Question] = {}
         """The questions whose answers were given to anybody, each once."""
         self._saved: dict[str, int] = {}
 
@@ -182,32 +182,32 @@ class Decisions:
 
         A saved pool replaces those drawn before it; without one, every pool is drawn again in its turn.
         """
-        told = [entry for entry in entries if entry.decision in ("answered", "repeated")]
+        given = [entry for entry in entries if entry.decision in ("answered", "repeated")]
         try:
-            statements = parse([entry.question for entry in told], schema=self._schema) if told else ()
+            statements = parse([entry.question for entry in given], schema=self._schema) if given else ()
         except InputError as mistake:
             raise InputError(
                 f"the store is damaged: an answered question cannot be read: {mistake}"
             ) from None
         asked = self._asked(statements)
-        for entry, each in zip(told, asked, strict=True):
+        for entry, each in zip(given, asked, strict=True):
             if json.loads(json.dumps(each.value(), default=str)) != entry.value:
                 raise InputError(f"the store is damaged: entry {entry.number} is not what the data answer.")
         for each in asked:
             self._remember(each)
-        if not self._restored(told, asked, pools):
+        if not self._restored(given, asked, pools):
             self._answered.clear()
-            self._restored(told, asked, {})
+            self._restored(given, asked, {})
 
     def _remember(self, asked: AskedStatement) -> None:
         for question in asked.questions:
-            self.told.setdefault(digest(question), question)
+            self.answered_questions.setdefault(digest(question), question)
 
     def _restored(
-        self, told: Sequence[Entry], asked: Sequence[AskedStatement], pools: Mapping[str, SavedPool]
+        self, given: Sequence[Entry], asked: Sequence[AskedStatement], pools: Mapping[str, SavedPool]
     ) -> bool:
         """Take all statements; False if a saved pool was drawn from other answers."""
-        for entry, each in zip(told, asked, strict=True):
+        for entry, each in zip(given, asked, strict=True):
             answered = self._of(entry.analyst)
             saved = pools.get(self._scope(entry.analyst))
             answered.take(each.questions, pool=saved is None or answered.statements >= saved.statements)

@@ -151,7 +151,7 @@ class Gateway:
             self._check_open()
             return AnswersSoFar(
                 self._last_answered,
-                tuple(self._decisions.told.values()),
+                tuple(self._decisions.answered_questions.values()),
                 self.people.values,
                 {key: self.people.key_codes(key).astype("int64") for key in self.people.keys},
                 len(self.people),

@@ -297,7 +297,7 @@ def _said(path: Path) -> Iterator[None]:
             raise InputError(f"{path} is damaged, or not a gateway's store: a text cannot be read.") from None
         raise InputError(f"the store {path} cannot be used: {problem}.") from None
     except sqlite3.DatabaseError as problem:
-        told = str(problem).partition(" - ")[0]  # what follows quotes the file
-        raise InputError(f"{path} is damaged, or not a gateway's store: {told}.") from None
+        reason = str(problem).partition(" - ")[0]  # what follows quotes the file
+        raise InputError(f"{path} is damaged, or not a gateway's store: {reason}.") from None
     except UnicodeError:
         raise InputError(f"{path} is damaged, or not a gateway's store: a text cannot be read.") from None

@@ -63,8 +63,8 @@ class PinnedDown:
             found.append(
                 f"{counted(self.below, 'person') if not found else f'{self.below:,}'} below the limit"
             )
-        told = ", ".join(found) or "nobody"
-        return f"{told}; {self.unsettled:,} not settled" if self.unsettled else told
+        people = ", ".join(found) or "nobody"
+        return f"{people}; {self.unsettled:,} not settled" if self.unsettled else people
 
 
 @dataclass(frozen=True, eq=False)

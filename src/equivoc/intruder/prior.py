@@ -158,7 +158,7 @@ class Evidence:
             levels = levels.cast(shown.type)  # the same text, whatever kind of frame it came from
         return bool(shown.equals(levels))
 
-    def told(self, prior: Floats) -> Channel | None:
+    def channel_given(self, prior: Floats) -> Channel | None:
         """The channel with this prior."""
         if self.channel is None:
             return None

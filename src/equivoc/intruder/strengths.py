@@ -37,7 +37,9 @@ Floats = NDArray[np.float64]
 
 def informed(evidence: Evidence, classes: Classes, prior: Floats) -> Posteriors:
     """The posterior of each class."""
-    return Posteriors(classes, evidence.people.attribute, link(evidence, classes), evidence.told(prior))
+    return Posteriors(
+        classes, evidence.people.attribute, link(evidence, classes), evidence.channel_given(prior)
+    )
 
 
 def link(evidence: Evidence, classes: Classes) -> Any:
@@ -124,10 +126,10 @@ def _useless(evidence: Evidence, classes: Classes) -> str:
 
 def _likelihood(evidence: Evidence, prior: Floats) -> Floats:
     """Symbols × values: P(symbol | value) up to a factor per symbol, from the channel with this prior."""
-    told = evidence.told(prior)
-    if told is None:
+    channel = evidence.channel_given(prior)
+    if channel is None:
         return np.eye(len(prior))
-    return np.asarray(np.divide(told.dense(), prior, out=np.zeros(told.shape), where=prior > 0))
+    return np.asarray(np.divide(channel.dense(), prior, out=np.zeros(channel.shape), where=prior > 0))
 
 
 def _members(classes: Classes) -> Any:
@@ -154,7 +156,7 @@ def with_register(evidence: Evidence, classes: Classes, prior: Floats) -> Poster
     columns = [evidence.people.keys.index(name) for name in classes.known]
     file = evidence.symbols_given_levels()
     found = register_linkage(classes.key_codes, classes.sizes, file, known=columns)
-    return Posteriors(classes, evidence.people.attribute, found.linkage, evidence.told(prior))
+    return Posteriors(classes, evidence.people.attribute, found.linkage, evidence.channel_given(prior))
 
 
 def without_register(evidence: Evidence | None, classes: Classes, *, most: int | None = MOST_PEOPLE) -> str:

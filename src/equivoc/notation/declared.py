@@ -54,8 +54,8 @@ class Param:
         if given is None and not self.required and self.default is None:
             return None
         if not self.fits(given):
-            told = f"{given!r}; it must be {self.wanted}" if self.says is None else f"{given}; {self.says}"
-            raise InputError(f"{owner}: {self.name} is {told}.")
+            text = f"{given!r}; it must be {self.wanted}" if self.says is None else f"{given}; {self.says}"
+            raise InputError(f"{owner}: {self.name} is {text}.")
         if self.kind == "columns":
             return checked_columns(f"{owner}: {self.name}", given)
         return given if self.read is None else self.read(given)

@@ -175,8 +175,8 @@ def protect(
         check_outputs([path, beside], inputs=inputs)
         if not (facts["meets"] or write_anyway):
             raise _NotToBePublished
-    told = _warnings(made, technique, setting.known, kept=list(kept), given=seed, shown=facts["seed"])
-    warnings = tuple(dict.fromkeys((*(remark.sentence for remark in people.remarks), *told)))
+    cautions = _warnings(made, technique, setting.known, kept=list(kept), given=seed, shown=facts["seed"])
+    warnings = tuple(dict.fromkeys((*(remark.sentence for remark in people.remarks), *cautions)))
     return Protected(path, beside, facts["meets"] or write_anyway, facts, tuple(held), warnings)
 
 

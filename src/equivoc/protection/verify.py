@@ -180,8 +180,8 @@ def _figures(facts: Facts, results: Mapping[str, Assessment], which: str) -> Ite
         said, found = facts["figures"][attribute][which], release_figures(result)
         for name in FIGURES:
             if not _same(said[name], found[name]):
-                told = f"the certificate says {_told(said[name])}, but it is {_told(found[name])}"
-                yield f"{name} of {attribute}: {told}."
+                difference = f"the certificate says {_shown(said[name])}, but it is {_shown(found[name])}"
+                yield f"{name} of {attribute}: {difference}."
         if said["intruder"] != found["intruder"]:
             yield (
                 f"The intruder of {attribute}: the certificate says {said['intruder']}, but it is {found['intruder']}."
@@ -194,7 +194,7 @@ def _same(one: float | None, other: float | None) -> bool:
     return math.isclose(one, other, rel_tol=NEARLY, abs_tol=NOTHING)
 
 
-def _told(value: float | None) -> str:
+def _shown(value: float | None) -> str:
     return "none" if value is None else figure(value)
 
 
@@ -211,7 +211,7 @@ def _requirements(facts: Facts, read: Mapping[str, Assessment], setting: Setting
         one = said[0]
         if not _same(one["file"], each.file):
             wrong.append(
-                f"{held.text} for {name}: the certificate says {_told(one['file'])}, but it is {_told(each.file)}."
+                f"{held.text} for {name}: the certificate says {_shown(one['file'])}, but it is {_shown(each.file)}."
             )
         of_release = one["release"] is None or held.requirement.keeps(one["release"])
         if one["meets"] != (held.meets and of_release):
@@ -220,13 +220,13 @@ def _requirements(facts: Facts, read: Mapping[str, Assessment], setting: Setting
             )
     if facts["meets"] != all(each["meets"] for each in recorded):
         wrong.append("The certificate's verdict on all requirements does not follow from its own list.")
-    told = (
+    sentence = (
         "All requirements are met."
         if facts["meets"]
         else "Not all requirements are met, as the certificate says."
     )
     return _check(
-        "requirements", not wrong, told if recorded else "There are no requirements.", " ".join(wrong)
+        "requirements", not wrong, sentence if recorded else "There are no requirements.", " ".join(wrong)
     )
 
 

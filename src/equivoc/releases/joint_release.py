@@ -35,7 +35,7 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
     first = next(iter(alone.values()))
     symbols, tables = [], []
     for name, release in alone.items():
-        shown, channel = _told(release)
+        shown, channel = _symbols_and_channel(release)
         symbols.append(shown)
         tables.append((channel, people.of(name)))
     joint, joint_of = np.unique(np.column_stack(symbols), axis=0, return_inverse=True)
@@ -45,27 +45,27 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
             f"{len(joint):,} combinations of released symbols × {len(combinations):,} of values are too many to "
             "combine; round the values, or take fewer attributes."
         )
-    told = np.ones((len(joint), len(combinations)))
+    chance = np.ones((len(joint), len(combinations)))
     for at, (channel, own) in enumerate(tables):
         chances = _rows(channel, joint[:, at], len(own.attribute))
-        told *= chances[:, combinations[:, at]]
+        chance *= chances[:, combinations[:, at]]
     # Symbols that fit no combination give no information: all combinations stay possible.
-    told[~told.any(axis=1)] = 1.0
-    told /= told.sum(axis=1, keepdims=True)
+    chance[~chance.any(axis=1)] = 1.0
+    chance /= chance.sum(axis=1, keepdims=True)
     import pyarrow as pa
 
     if isinstance(first, FileRelease):
         codes: NDArray[np.int64] = joint_of.reshape(-1).astype(np.int64)
-        whole = np.bincount(codes, minlength=len(joint)) @ told / len(codes)
+        whole = np.bincount(codes, minlength=len(joint)) @ chance / len(codes)
         released = ReleasedConfidential(
             codes,
             pa.array(np.arange(len(joint))),
             np.arange(len(joint)),
-            csr_array(np.vstack([told, whole])),
+            csr_array(np.vstack([chance, whole])),
             np.full(len(joint), np.nan),
         )
         return FileRelease(together, first.matching, first.keys, released)
-    channel = Bayes(Table(np.ascontiguousarray(told.T)), np.full(len(combinations), 1 / len(combinations)))
+    channel = Bayes(Table(np.ascontiguousarray(chance.T)), np.full(len(combinations), 1 / len(combinations)))
     fixed, mechanism = first.fixed, first.mechanism
     if isinstance(first, LinkedRelease):
         labels = pa.array(np.arange(len(joint)))
@@ -74,7 +74,7 @@ def joint_release(together: Microdata, people: Microdata, alone: Mapping[str, Re
     return GroupedRelease(together, joint_of.reshape(-1), channel, fixed=fixed, mechanism=mechanism)
 
 
-def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
+def _symbols_and_channel(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
     """Each record's symbol, and the channel of the symbols with all values equally likely a priori."""
     if isinstance(release, FileRelease):
         return release.confidential.groups, release.confidential.channel
@@ -82,7 +82,7 @@ def _told(release: Release) -> tuple[NDArray[np.integer[Any]], Any]:
     if evidence is None:
         raise InputError("this technique has no joint release of several attributes.")
     values = len(release.people.values)
-    return evidence.symbols, evidence.told(np.full(values, 1 / values))
+    return evidence.symbols, evidence.channel_given(np.full(values, 1 / values))
 
 
 def _rows(channel: Any, symbols: NDArray[np.int64], values: int) -> NDArray[np.float64]:

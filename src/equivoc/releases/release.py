@@ -214,7 +214,11 @@ class Release(ABC):
             yield from self.own_sweep(min_size=min_size, max_size=max_size)
         elif intruder == "informed" and evidence is not None and not evidence.changed(self.people.keys):
             yield from _counted_sweep(
-                self.people, evidence.symbols, evidence.told(prior), min_size=min_size, max_size=max_size
+                self.people,
+                evidence.symbols,
+                evidence.channel_given(prior),
+                min_size=min_size,
+                max_size=max_size,
             )
         else:
             for classes in self.people.lattice(min_size=min_size, max_size=max_size):

@@ -63,8 +63,8 @@ class OrPrior(Channel):
 
     def mix(self, weights: Any) -> Floats:
         dense = weights if isinstance(weights, np.ndarray) else weights.toarray()
-        told = dense[:, :-1] if self.channel is None else self.channel.mix(dense[:, :-1])
-        return np.asarray(told + dense[:, -1:] * self.prior)
+        stated = dense[:, :-1] if self.channel is None else self.channel.mix(dense[:, :-1])
+        return np.asarray(stated + dense[:, -1:] * self.prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +103,12 @@ class StatedMechanism:
         found = informed_linkage(
             classes.key_codes, classes.sizes, self._file, known=columns, may_fit_nothing=True
         ).linkage
-        told = self.evidence.told(prior)
+        channel = self.evidence.channel_given(prior)
         lost = np.asarray(found.sum(axis=1)).reshape(-1) == 0
         if lost.any():
             dense = found if isinstance(found, np.ndarray) else found.toarray()
-            found, told = np.column_stack([dense, lost]), OrPrior(told, prior)
-        return Posteriors(classes, self.people.attribute, found, told)
+            found, channel = np.column_stack([dense, lost]), OrPrior(channel, prior)
+        return Posteriors(classes, self.people.attribute, found, channel)
 
     def register(self, classes: Classes, prior: Floats) -> Posteriors:
         """As the technique's register intruder."""

@@ -107,8 +107,8 @@ def assessment_facts(
         "versions": versions(),
         "date": date,
     }
-    told: dict[str, Any] = json_values(facts)
-    return told
+    plain: dict[str, Any] = json_values(facts)
+    return plain
 
 
 def core_facts(
@@ -199,7 +199,7 @@ def data_facts(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str
 
 def uncertainty_facts(summary: dict[str, Any], unit: str) -> list[dict[str, Any]]:
     """H0, area and mean entropy: over people, beside the baselines."""
-    told = []
+    rows = []
     for name, label, in_units in (
         ("h0", "H0", "bits"),
         ("area", "Area A", f"bits × {unit}"),
@@ -207,7 +207,7 @@ def uncertainty_facts(summary: dict[str, Any], unit: str) -> list[dict[str, Any]
     ):
         prior = summary["prior"][name]
         release = summary["per_record"][name]["mean"]
-        told.append(
+        rows.append(
             {
                 "name": name,
                 "label": label,
@@ -220,7 +220,7 @@ def uncertainty_facts(summary: dict[str, Any], unit: str) -> list[dict[str, Any]
                 "over_classes": summary["per_class"][name],
             }
         )
-    return told
+    return rows
 
 
 def hit_facts(result: Assessment, unit: str) -> list[dict[str, Any]]:
@@ -250,8 +250,8 @@ def prior_name(result: Assessment) -> str:
 
 def _estimates(summary: dict[str, Any]) -> dict[str, Any] | None:
     """How many areas are estimates, and a bound of their error; None if all are exact or certified."""
-    told = summary["estimates"]
-    return None if told is None else {**told, "sentence": wording.estimates_sentence(told)}
+    estimates = summary["estimates"]
+    return None if estimates is None else {**estimates, "sentence": wording.estimates_sentence(estimates)}
 
 
 def _control(summary: dict[str, Any], close: dict[float, str]) -> dict[str, Any] | None:
@@ -365,15 +365,15 @@ def _is_private(result: Assessment) -> bool:
 
 def _budget(result: Assessment, eps: float) -> dict[str, Any]:
     """Bits and hit rates for many budgets; ``here`` is the release itself if it has a budget, else None."""
-    told = budgets(result.people, known=result.known, eps=eps, seed=result.seed or 0).facts()
+    facts = budgets(result.people, known=result.known, eps=eps, seed=result.seed or 0).facts()
     spent = result.release.value_budget  # the chart's ε is the budget for a change of one value
     here = None
     if spent is not None:
         means = budgeted(result.people, result.release, known=result.known, eps=[eps]).means
         here = {"epsilon": spent, "h0": means["h0"], "hit": means["hit"][eps]}
-    return {**told, "here": here}
+    return {**facts, "here": here}
 
 
 def _first_sentence(kind: type) -> str:
-    told = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
-    return told.split(". ")[0].rstrip(".") + "." if told else ""
+    text = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
+    return text.split(". ")[0].rstrip(".") + "." if text else ""

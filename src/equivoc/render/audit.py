@@ -119,8 +119,8 @@ def audit_facts(
         "seed": found.seed,
         "date": date,
     }
-    told: dict[str, Any] = json_values(facts)
-    return told
+    plain: dict[str, Any] = json_values(facts)
+    return plain
 
 
 def headline(found: Audit) -> str:
@@ -155,14 +155,14 @@ def disclosed_sentence(found: Audit) -> str:
     many = int(np.count_nonzero(certain))
     doubt = found.assessment.release.doubt
     if not many:
-        told = f"Nobody's exact {name} follows from the answers"
-        return f"{told}." if not doubt else f"{told} as far as it was computed: {doubt}."
+        sentence = f"Nobody's exact {name} follows from the answers"
+        return f"{sentence}." if not doubt else f"{sentence} as far as it was computed: {doubt}."
     sampled = int(np.count_nonzero(certain & ~found.proved[found.atom]))
     share = f"{many:,} of {counted(people, 'person')} ({percent(many / people)})"
-    told = f"The exact {name} of {share} follows from the answers."
+    sentence = f"The exact {name} of {share} follows from the answers."
     if sampled:
-        told += f" For {sampled:,} of them this was found by sampling and is not proved."
-    return told + (f" Perhaps more follow: {doubt}." if doubt else "")
+        sentence += f" For {sampled:,} of them this was found by sampling and is not proved."
+    return sentence + (f" Perhaps more follow: {doubt}." if doubt else "")
 
 
 def tone(found: Audit) -> str:

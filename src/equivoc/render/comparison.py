@@ -35,7 +35,7 @@ def comparison_facts(
 ) -> dict[str, Any]:
     """The facts of the report of a comparison, ready for JSON."""
     data, risk, chosen = done.made_of["data"], done.risk, done.chosen
-    told: dict[str, Any] = json_values(
+    facts: dict[str, Any] = json_values(
         {
             "kind": "comparison",
             "title": title
@@ -108,7 +108,7 @@ def comparison_facts(
             "date": date,
         }
     )
-    return told
+    return facts
 
 
 def _interval(found: Interval) -> dict[str, float]:
@@ -128,7 +128,7 @@ def _sentences(done: Comparison, unit: str) -> dict[str, str]:
         if done.prior == "uniform"
         else "the people's own distribution of values"
     )
-    told = {
+    sentences = {
         "intruder": f"The intruder ({done.intruder}) knows {knows} of each person; without a release she expects "
         f"{expects}. She is the same for all techniques.",
         "replicates": _releases(done),
@@ -143,7 +143,7 @@ def _sentences(done: Comparison, unit: str) -> dict[str, str]:
         + (f" {left_out_sentence(data)}" if data.get("left_out") else "")
         + "".join(f" {remark}" for remark in done.remarks),
     }
-    return told
+    return sentences
 
 
 def _releases(done: Comparison) -> str:
@@ -182,7 +182,7 @@ def _of_choice(done: Comparison, chosen: ComparedTechnique) -> str:
 
 def choice_facts(done: ChoiceAmong) -> dict[str, Any]:
     """The facts, ready for JSON."""
-    told: dict[str, Any] = json_values(
+    facts: dict[str, Any] = json_values(
         {
             "technique": None if done.technique is None else done.technique.notation,
             "assessments": done.assessments,
@@ -197,7 +197,7 @@ def choice_facts(done: ChoiceAmong) -> dict[str, Any]:
             ],
         }
     )
-    return told
+    return facts
 
 
 def _choice_facts(choice: Choice, loss: float | None) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def study_facts(
         summary = summary.reset_index()
     techniques = list(dict.fromkeys(frame["technique"].tolist()))
     data = getattr(result, "made_of", {}).get("data", {})
-    told: dict[str, Any] = json_values(
+    facts: dict[str, Any] = json_values(
         {
             "kind": "study",
             "title": title or f"Disclosure risk of {listed(techniques)} compared",
@@ -291,7 +291,7 @@ def study_facts(
             "date": date,
         }
     )
-    return told
+    return facts
 
 
 # The facts of a protected file: where it is, whether it meets the requirements, and its certificate.

@@ -31,7 +31,7 @@ def _assessment(result: Assessment) -> str:
     record, prior, bare = summary["per_record"], summary["prior"], summary["unprotected"]
     attribute = result.people.attribute
     truth = truth_facts(result)
-    told = verdict(truth, summary["records"], requirement_facts(result))
+    sentences = verdict(truth, summary["records"], requirement_facts(result))
     cells: list[tuple[str, ...]] = [
         (
             "surprise at the true value, bits",
@@ -47,7 +47,7 @@ def _assessment(result: Assessment) -> str:
     knows = listed(result.known) if result.known else "no key"
     caption = (
         f"{result.technique}; {_records(result.people)}; the {result.intruder} intruder knows {knows}; averages "
-        f"over people. {told['headline']}"
+        f"over people. {sentences['headline']}"
     )
     return _table(caption, ("", "this release", "without it", "published unchanged"), cells)
 
@@ -58,10 +58,12 @@ def _records(people: Microdata) -> str:
 
 
 def _audit(found: Audit) -> str:
-    told = disclosed_facts(found, found.people.attribute.unit)
-    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in told["within"]]
+    disclosed = disclosed_facts(found, found.people.attribute.unit)
+    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in disclosed["within"]]
     caption = f"{counted(found.statement_count, 'statement')}; {_records(found.people)}. {headline(found)}"
-    return _table(caption, ("people known", "for sure", f"with probability {told['likely']} or more"), rows)
+    return _table(
+        caption, ("people known", "for sure", f"with probability {disclosed['likely']} or more"), rows
+    )
 
 
 def _released_table(result: TableAssessment) -> str:
@@ -82,8 +84,8 @@ def _study(result: Any) -> str:
     frame = result.frame
     techniques = list(dict.fromkeys(frame["technique"].tolist()))
     caption = f"{len(frame):,} cells: {', '.join(map(str, techniques))}; averages over replicates"
-    told: str = result.summary().head(20).to_html(escape=True, index=True, float_format=figure)
-    return f"<p>{escape(caption)}</p>{told}"
+    table: str = result.summary().head(20).to_html(escape=True, index=True, float_format=figure)
+    return f"<p>{escape(caption)}</p>{table}"
 
 
 def _table(caption: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -119,10 +119,10 @@ def write_reports(
     **options: Any,
 ) -> list[Path]:
     """Write one page per attribute, named after ``path``; ``facts`` are computed unless given."""
-    told = several_facts(result, **options) if facts is None else facts
+    all_facts = several_facts(result, **options) if facts is None else facts
     paths = one_each(Path(path), result.attributes)
     check_outputs(list(paths.values()), inputs=[] if result.people.source is None else [result.people.source])
-    pages = {file: render(told["attributes"][name]) for name, file in paths.items()}
+    pages = {file: render(all_facts["attributes"][name]) for name, file in paths.items()}
     return [write_page(page, file) for file, page in pages.items()]
 
 

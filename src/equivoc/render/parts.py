@@ -152,14 +152,14 @@ def shown_summary(result: Assessment, bounds: Bounds | None) -> dict[str, Any]:
             "high": None if bounds is None else bounds.high,
             "exact": bounds is not None and bounds.exact,
         }
-    told = {**result.summary, "domain": domain, "dropped": result.people.dropped}
-    return told if tells_no_value(attribute, bounds) else _without(told, "mean_entropy")
+    summary = {**result.summary, "domain": domain, "dropped": result.people.dropped}
+    return summary if tells_no_value(attribute, bounds) else _without(summary, "mean_entropy")
 
 
-def _without(told: dict[str, Any], name: str) -> dict[str, Any]:
+def _without(summary: dict[str, Any], name: str) -> dict[str, Any]:
     return {
         key: _without(value, name) if isinstance(value, dict) else value
-        for key, value in told.items()
+        for key, value in summary.items()
         if key != name
     }
 

@@ -41,8 +41,8 @@ def several_facts(
         if result.requirements
         else None,
     }
-    told: dict[str, Any] = json_values(facts)
-    return told
+    plain: dict[str, Any] = json_values(facts)
+    return plain
 
 
 def one_or_several_facts(

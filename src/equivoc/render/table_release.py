@@ -139,8 +139,8 @@ def table_release_facts(
         "seed": None,
         "date": date,
     }
-    told: dict[str, Any] = json_values(facts)
-    return told
+    plain: dict[str, Any] = json_values(facts)
+    return plain
 
 
 def _unsafe(result: TableAssessment, rules: Sequence[Rule]) -> tuple[NDArray[np.bool_], str]:

@@ -45,7 +45,7 @@ def truth_facts(result: Assessment) -> dict[str, Any]:
     prior, bare = overall.prior_surprise, result.averages["unprotected"]["h0"]
     counts = result.posteriors.classes.counts
     before = -np.log2(np.maximum(result.prior_probabilities[counts.indices], np.finfo(float).tiny))
-    told = {
+    facts = {
         "surprise": overall.surprise,
         "prior": prior,
         "unprotected": bare,
@@ -61,10 +61,10 @@ def truth_facts(result: Assessment) -> dict[str, Any]:
         "gated": result.truth.facts.get("gated"),
         "intruders": result.truth.named,
     }
-    sentence = truth_wording.truth_sentence(told)
-    if told["gated"] is not None and told["gated"]["below_half_bit"] > told["below_half_bit"]:
-        sentence += " " + truth_wording.gated_sentence(told["gated"]["below_half_bit"])
-    return {**told, "sentence": sentence}
+    sentence = truth_wording.truth_sentence(facts)
+    if facts["gated"] is not None and facts["gated"]["below_half_bit"] > facts["below_half_bit"]:
+        sentence += " " + truth_wording.gated_sentence(facts["gated"]["below_half_bit"])
+    return {**facts, "sentence": sentence}
 
 
 def share_given_away(gain: float, prior: float) -> float:
@@ -245,14 +245,14 @@ def _largest_key(result: Assessment, requirement: Requirement) -> str:
         control=None,
     )
     value = figure_value(without, requirement)
-    told = (
+    sentence = (
         f"What would help most is to release {key} in less detail or not at all: it contributes "
         f"{figure(contributed[key])}{share or ' bits'}."
     )
     if value is None:
-        return told
+        return sentence
     enough = "which meets the limit" if requirement.keeps(value) else "which does not yet meet the limit"
-    return f"{told} Without {key}, {requirement.left} is {figure(value)}, {enough}."
+    return f"{sentence} Without {key}, {requirement.left} is {figure(value)}, {enough}."
 
 
 def _less_detail(result: Assessment, requirement: Requirement) -> str:

@@ -43,19 +43,20 @@ bit. She is certain and right about nobody.'
     >>> headline("most", 0, 0, 100)
     'On average most is disclosed. The intruder is certain and right about nobody.'
     """
-    told = f"On average {words} is disclosed"
+    sentence = f"On average {words} is disclosed"
     joined = "and" if words == "most" else "but"
     certain = f"certain and right about {counted(right, 'person')} ({percent(right / records)})"
     surprised = f"the values of {percent(below)} of the people surprise"
     if right and below:
-        told += f", {joined} the intruder is {certain}; {surprised} her by less than half a bit."
+        sentence += f", {joined} the intruder is {certain}; {surprised} her by less than half a bit."
     elif right:
-        told += f", {joined} the intruder is {certain}."
+        sentence += f", {joined} the intruder is {certain}."
     elif below:
-        told += f", {joined} {surprised} the intruder by less than half a bit. She is certain and right about nobody."
+        sentence += f", {joined} {surprised} the intruder by less than half a bit."
+        sentence += " She is certain and right about nobody."
     else:
-        told += ". The intruder is certain and right about nobody."
-    return f"{told} She is certain but wrong about {counted(wrong, 'person')}." if wrong else told
+        sentence += ". The intruder is certain and right about nobody."
+    return f"{sentence} She is certain but wrong about {counted(wrong, 'person')}." if wrong else sentence
 
 
 def half_bit_sentence(share: float, without: float) -> str:
@@ -203,12 +204,14 @@ in it: the difference, 0.5 bits (95% interval 0.3 to 0.7), is what the release d
 more about people in the data than about others.'
     """
     low, high = between
-    told = "is what the release discloses only about people in the data."
+    meaning = "is what the release discloses only about people in the data."
     if low <= 0:
-        told = "may be chance: nothing shows that the release discloses more about people in the data than "
-        told += "about others."
+        meaning = (
+            "may be chance: nothing shows that the release discloses more about people in the data than "
+        )
+        meaning += "about others."
     return (
         f"The mean surprise at the true value is {bits(people)} for the people in the data and {bits(control)} for "
         f"{counted(records, 'person')} who were not in it: the difference, {bits(control - people)} (95% interval "
-        f"{figure(low)} to {figure(high)}), {told}"
+        f"{figure(low)} to {figure(high)}), {meaning}"
     )

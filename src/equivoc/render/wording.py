@@ -84,12 +84,12 @@ LEVELS = (
 
 def methods(*, categories: bool, control: bool, mean_entropy: bool) -> list[tuple[str, str]]:
     """The terms that a page explains: those that it uses."""
-    told = [
+    sentences = [
         (term, HIT_RATE_OF_CATEGORIES if categories and term == HIT_RATE else meaning)
         for term, meaning in METHODS
         if (control or term != CONTROL) and (mean_entropy or term != MEAN_ENTROPY)
     ]
-    return [LEVELS, *told] if categories else told
+    return [LEVELS, *sentences] if categories else sentences
 
 
 def estimates_sentence(estimates: dict[str, Any]) -> str:
@@ -157,7 +157,7 @@ def assumptions(
     *, mechanism: str, intruder: str, prior: str, weights: bool, given_domain: str, control: bool = False
 ) -> list[str]:
     """What the figures assume; ``prior`` is one of PRIORS, ``intruder`` the one that is used."""
-    told = [
+    sentences = [
         "The target is in the file, and the intruder knows how many people in the file have the same known keys.",
         "She knows the true values of the known keys; a missing value of a key is treated as a value of its own.",
         f"She knows which values the confidential attribute can take ({given_domain}).",
@@ -165,18 +165,18 @@ def assumptions(
         mechanism,
     ]
     if intruder == "register":
-        told.append("She has a register: she knows the known keys of everybody in the file.")
+        sentences.append("She has a register: she knows the known keys of everybody in the file.")
     if intruder == "learned":
-        told.append(
+        sentences.append(
             "She learns from the release how the confidential attribute depends on the released keys."
         )
     if intruder == "paper" and prior != "uniform":
-        told.append(
+        sentences.append(
             "The intruder is the published one, who considers all values equally likely before the release; the stated "
             "prior is used for the figures without the release only."
         )
     if control:
-        told.append("People of the control group are not in the file; the intruder is not told so.")
+        sentences.append("People of the control group are not in the file; the intruder is not told so.")
     if weights:
-        told.append("Survey weights are not used: the figures are about the people in the file.")
-    return told
+        sentences.append("Survey weights are not used: the figures are about the people in the file.")
+    return sentences

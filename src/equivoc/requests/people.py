@@ -106,7 +106,7 @@ class PeopleRequest(Declared):
                 spill=self.spill,
             )
         except InputError as mistake:
-            told = str(mistake)
+            message = str(mistake)
             for path, name in (names or {}).items():
-                told = told.replace(path, name)
-            raise InputError(told) from None
+                message = message.replace(path, name)
+            raise InputError(message) from None

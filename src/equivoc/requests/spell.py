@@ -79,18 +79,18 @@ def command(task: Task) -> str:
 def option(param: Param, value: Any) -> list[str]:
     """A parameter as words of a command."""
     name = REPEATED.get(param.name, f"--{param.name.replace('_', '-')}")
-    told = plain(param, value)
+    plainly = plain(param, value)
     if param.kind == "flag":
-        return [name] if told else [f"--no-{param.name.replace('_', '-')}"]
+        return [name] if plainly else [f"--no-{param.name.replace('_', '-')}"]
     if param.name in REPEATED:
-        return [word for each in told for word in (name, each)]
+        return [word for each in plainly for word in (name, each)]
     if param.kind == "table":
-        return [word for key, each in told.items() for word in (name, _pair(key, each))]
+        return [word for key, each in plainly.items() for word in (name, _pair(key, each))]
     if param.kind == "names":
-        return [name, listed(told) if told else "none"]
+        return [name, listed(plainly) if plainly else "none"]
     if param.kind == "numbers":
-        return [name, _domain(told) if param.name == "domain" else ",".join(map(str, told))]
-    return [name, str(told)]
+        return [name, _domain(plainly) if param.name == "domain" else ",".join(map(str, plainly))]
+    return [name, str(plainly)]
 
 
 def data(task: Task) -> dict[str, Any]:

@@ -204,9 +204,9 @@ class Report(Assess):
         return places, {name: value for name, value in given.items() if name not in ("out", "unit")}
 
     def program(self) -> list[str]:
-        told = f", unit={self.unit!r}" if self.unit else ""
+        unit = f", unit={self.unit!r}" if self.unit else ""
         assessed = super().program()[0].replace("eq.report(", "eq.assess(", 1)
-        return [assessed, f"{self.result}.report({self.out!r}{told})"]
+        return [assessed, f"{self.result}.report({self.out!r}{unit})"]
 
     def options(self) -> list[str]:
         return ["--out", self.out] if self.out == "report.html" else []

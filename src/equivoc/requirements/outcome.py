@@ -213,29 +213,29 @@ class Outcome:
         >>> outcome(parse_requirement("true_hit(5) <= 0.2"), [0.25]).sentence
         'true_hit(5) <= 0.2 is not met: it is 0.25, which is 0.05 too much.'
         """
-        return " ".join(filter(None, [self._told, self.reach]))
+        return " ".join(filter(None, [self._verdict, self.reach]))
 
     @property
-    def _told(self) -> str:
+    def _verdict(self) -> str:
         if self.value is None or self.judged is None or self.missed_by is None:
             return f"{self.text} is not met: {self.reason}."
-        told = f"it is {figure(self.value)}"
+        words = f"it is {figure(self.value)}"
         if self.releases > 1 and self.low is not None and self.high is not None:
-            told += (
+            words += (
                 f" on average over {counted(self.releases, 'release')} (95 % interval {figure(self.low)} to "
                 f"{figure(self.high)}, judged at {figure(self.judged)})"
             )
         if self.meets:
             spare = abs(self.limit - self.judged)
-            told += f", {figure(spare)} from the limit" if spare > 1e-12 else ", exactly the limit"
+            words += f", {figure(spare)} from the limit" if spare > 1e-12 else ", exactly the limit"
         else:
             amount = "too much" if self.requirement.comparison == "<=" else "too little"
-            told += f", which is {figure(self.missed_by)} {amount}"
+            words += f", which is {figure(self.missed_by)} {amount}"
         if not self.requirement.limits_risk:
-            told += (
+            words += (
                 f" (this asks for risk: {self.requirement.riskier} of {self.requirement.figure} is riskier)"
             )
-        return f"{self.text} is {'met' if self.meets else 'not met'}: {told}."
+        return f"{self.text} is {'met' if self.meets else 'not met'}: {words}."
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -262,8 +262,8 @@ class _Reader:
         begin = self.place - 1
         word = self._word()
         if word is None or word not in OVER:
-            told = "" if word is None else f", not {word!r}"
-            self._fail(f"after @ comes mean, worst or p95{told}", begin + 1)
+            instead = "" if word is None else f", not {word!r}"
+            self._fail(f"after @ comes mean, worst or p95{instead}", begin + 1)
         if word != "mean" and not FIGURES[figure].per_person:
             self._fail(f"{figure} is one figure of the whole file; leave out @{word}", begin)
         return word
@@ -281,8 +281,8 @@ class _Reader:
         found = _NUMBER.match(self.text, begin)
         if found is None:
             word = re.match(r"[^\s()@<>=]*", self.text[begin:])
-            told = f", not {word[0]!r}" if word and word[0] else ""
-            self._fail(f"{what} is a finite number such as 0.2 or 5000{told}")
+            instead = f", not {word[0]!r}" if word and word[0] else ""
+            self._fail(f"{what} is a finite number such as 0.2 or 5000{instead}")
         number = float(found[0])
         if not math.isfinite(number):
             self._fail(f"{what} is a finite number, and {found[0]} is too large")

@@ -202,9 +202,9 @@ class RequestError(Exception):
 
 async def limited_body(request: Request, limit: int) -> bytes:
     """The request's body; RequestError if it has more bytes than the ``limit`` or does not arrive in time."""
-    told = request.headers.get("content-length", "")
+    length = request.headers.get("content-length", "")
     too_large = RequestError(413, f"a request has at most {limit:,} bytes.", Connection="close")
-    if told.isdigit() and int(told) > limit:
+    if length.isdigit() and int(length) > limit:
         raise too_large
     found = bytearray()
     try:
@@ -251,7 +251,7 @@ def safely(
 
 def error_response(status: int, sentence: str, *, headers: dict[str, str] | None = None) -> Response:
     """The sentence as JSON; a very long one is shortened in the middle."""
-    told = printable(sentence)
-    if len(told) > LONGEST_ERROR:
-        told = f"{told[: LONGEST_ERROR // 2]} … {told[-LONGEST_ERROR // 2 :]}"
-    return JSONResponse({"error": told}, status_code=status, headers=headers)
+    text = printable(sentence)
+    if len(text) > LONGEST_ERROR:
+        text = f"{text[: LONGEST_ERROR // 2]} … {text[-LONGEST_ERROR // 2 :]}"
+    return JSONResponse({"error": text}, status_code=status, headers=headers)

@@ -197,7 +197,7 @@ class CellTable:
     counted: Counted | None = field(default=None, repr=False)
     """Of counts that were made from people; None for totals, and for a table from elsewhere."""
     sole: SoleContributors | None = field(default=None, repr=False)
-    """Who is alone in a cell, if contributors may be in several; None: they are told by their cells."""
+    """Who is alone in a cell, if contributors may be in several; None: their cells tell them apart."""
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -300,7 +300,7 @@ def _placed(
         return np.asarray(np.round(parts.sum(axis=0), 12))
 
     found = filled(values, np.nan, total)
-    told = CellTable(
+    table = CellTable(
         dimensions,
         None if counts else value,
         found,
@@ -311,8 +311,8 @@ def _placed(
         np.abs(found),
         np.zeros(size, bool),
     )
-    _check_each_once(told, cells, row_of, absent, rows)
-    return told
+    _check_each_once(table, cells, row_of, absent, rows)
+    return table
 
 
 def _side_by_side(parts: NDArray[Any]) -> NDArray[Any]:

@@ -73,7 +73,7 @@ class NoisyCells:
         scale = most / float(self.epsilon)
         noisy = with_noise(np.rint(table.values[inner]).astype(np.int64), scale=scale, rng=rng)
         values = summed_up(noisy.astype(np.float64), inner, table.dimensions)
-        told = "1/ε" if most == 1 else f"{most:,}/ε"
+        in_words = "1/ε" if most == 1 else f"{most:,}/ε"
         return NoisyCellTable(
             table,
             values,
@@ -81,7 +81,7 @@ class NoisyCells:
             most,
             notes=self._notes(table, most),
             mechanism=(
-                f"She knows that every inner cell has two-sided geometric noise of scale {told}, with ε = "
+                f"She knows that every inner cell has two-sided geometric noise of scale {in_words}, with ε = "
                 f"{exact(self.epsilon)}, and that margins are sums of noisy cells. Two tables are neighbours, for the "
                 f"privacy budget, if {_contributor(table)} is added or removed, who changes "
                 f"{'one count by 1' if most == 1 else f'the counts by at most {most:,} together'}. She takes all "

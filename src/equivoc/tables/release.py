@@ -168,11 +168,11 @@ def unsafe_frame(table: CellTable, rule: Any, *, contributions: bool = True) -> 
     patterns, pattern_of = np.unique(found[:, cells], axis=1, return_inverse=True)
     texts = ["; ".join(np.array([each.text for each in rules])[by]) for by in patterns.T]
     why = np.array(texts, dtype=object)[pattern_of.ravel()]
-    told = {"people": table.people[cells], "why": why}
+    columns = {"people": table.people[cells], "why": why}
     if contributions:
         protection = protection_levels(table, rules)[cells]
-        told = {"value": table.values[cells], **told, "protection": protection}
-    return cell_frame(table, cells, told)
+        columns = {"value": table.values[cells], **columns, "protection": protection}
+    return cell_frame(table, cells, columns)
 
 
 def node_labels(dimension: Dimension) -> pa.Array:

@@ -152,23 +152,23 @@ def tabulate(
     times = rows.times if weights is None else weights
     with np.errstate(over="ignore", invalid="ignore"):
         totals = summed_up(amounts if times is None else times * amounts, cells, dimensions) / factor
-        told: Contributions = (
+        contributed: Contributions = (
             of_people(entries, dimensions, keep=keep, times=rows.times)
             if holdings is None
             else of_holdings(entries, holdings[taken], dimensions, keep=keep)
         )
     check_size(totals, value)
-    check_size(told.contributions, value)
+    check_size(contributed.contributions, value)
     return CellTable(
         dimensions,
         value,
         totals,
-        told.people,
-        told.top / factor,
-        told.contributions / factor,
-        told.waived,
+        contributed.people,
+        contributed.top / factor,
+        contributed.contributions / factor,
+        contributed.waived,
         source=people,
-        unwaived=None if waiver is None else told.unwaived / factor,
+        unwaived=None if waiver is None else contributed.unwaived / factor,
         sole=None if holdings is None else sole_holdings(entries, holdings[taken], dimensions),
         counted=None if value is not None else _counted(contributors, holdings, weights),
     )

@@ -94,8 +94,8 @@ def _part_column(
     from_level, to_level = (ends[:, None] for ends in np.divmod(ranges, len(levels)))
     place = np.arange(len(levels))
     labels = [written_range(levels, *divmod(each, len(levels))) for each in ranges.tolist()]
-    told = equally_likely((place >= from_level) & (place <= to_level))
-    return ReleasedColumn(symbol[part_of], pa.array(labels, pa.large_string()), told, likelihood=told)
+    table = equally_likely((place >= from_level) & (place <= to_level))
+    return ReleasedColumn(symbol[part_of], pa.array(labels, pa.large_string()), table, likelihood=table)
 
 
 def _steps(given: Any) -> tuple[tuple[str, int], ...]:
@@ -291,10 +291,10 @@ def _column(
     check_room(key, symbols=len(labels) + 1, levels=len(group_of))
     symbols = group_of[people.key_codes(key)]
     members = np.arange(len(labels))[:, None] == group_of
-    told = likelihood = equally_likely(members)
+    table = likelihood = equally_likely(members)
     if suppressed.any() and step < ladder.top:
         symbols = np.where(suppressed, len(labels), symbols)
         labels = (*labels, STAR)
-        told = np.vstack([told, np.full(len(group_of), 1.0 / len(group_of))])
+        table = np.vstack([table, np.full(len(group_of), 1.0 / len(group_of))])
         likelihood = groups_and_star(group_of, people.key_codes(key), suppressed)
-    return ReleasedColumn(symbols, pa.array(labels, pa.large_string()), told, likelihood=likelihood)
+    return ReleasedColumn(symbols, pa.array(labels, pa.large_string()), table, likelihood=likelihood)

@@ -117,8 +117,10 @@ class GeometricNoise(Technique):
         size = len(people.values)
         noisy = with_noise(people.codes.astype(np.int64), scale=(size - 1) / self.epsilon, rng=rng)
         labels = unchanged(people, people.confidential).labels
-        told = Bayes(GeometricSteps(size, np.exp(-self.epsilon / max(size - 1, 1))), np.full(size, 1 / size))
-        released = ReleasedColumn(np.clip(noisy, 0, size - 1), labels, told)
+        channel = Bayes(
+            GeometricSteps(size, np.exp(-self.epsilon / max(size - 1, 1))), np.full(size, 1 / size)
+        )
+        released = ReleasedColumn(np.clip(noisy, 0, size - 1), labels, channel)
         keys = {key: unchanged(people, key) for key in people.keys}
         return PrivateValues(people, keys, released, self.epsilon, mechanism=self.mechanism(people))
 

@@ -218,11 +218,11 @@ class Microaggregation(Technique):
             # Ties go to the first record; records are sorted first, so that the order of rows has no effect.
             order = np.lexsort([column.codes for column in columns.values()])
             group[order] = self._groups(places[order])
-            told = {name: GroupMeans.of(levels[name], columns[name].codes, group) for name in names}
-            distances = group_distances(list(told.values()), int(group.max()) + 1)
+            group_means = {name: GroupMeans.of(levels[name], columns[name].codes, group) for name in names}
+            distances = group_distances(list(group_means.values()), int(group.max()) + 1)
             for name in names:
                 columns[name] = self._averaged(
-                    told[name],
+                    group_means[name],
                     columns[name].codes,
                     group,
                     distances,
@@ -268,7 +268,7 @@ class Microaggregation(Technique):
 
     def _averaged(
         self,
-        told: GroupMeans,
+        released: GroupMeans,
         levels: NDArray[np.integer[Any]],
         group: NDArray[np.int64],
         distances: NDArray[np.float64],
@@ -279,15 +279,15 @@ class Microaggregation(Technique):
         """A column of means. Groups of equal size and sum have the same posterior, so they share one symbol."""
         import pyarrow as pa
 
-        codes, means = told.kind[group], pa.array(told.means)
+        codes, means = released.kind[group], pa.array(released.means)
         patient = self.belief is not None
-        channel = in_order(told) if self.belief == "order" else among_sums(told, patient=patient)
+        channel = in_order(released) if self.belief == "order" else among_sums(released, patient=patient)
         if key:
-            counts = np.bincount(levels, minlength=len(told.levels.values))
-            return ReleasedColumn(codes, means, channel, likelihood=NearTheMean(told, counts))
+            counts = np.bincount(levels, minlength=len(released.levels.values))
+            return ReleasedColumn(codes, means, channel, likelihood=NearTheMean(released, counts))
         informed = None
         if not patient:
-            informed = in_order(told) if columns == 1 else near_means(told, distances, columns)
+            informed = in_order(released) if columns == 1 else near_means(released, distances, columns)
         return ReleasedColumn(codes, means, channel, informed=informed)
 
 

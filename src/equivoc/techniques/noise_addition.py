@@ -103,18 +103,18 @@ class NoiseAddition(Technique):
             Bayes(rank_noise(own.size, own.amplitude, edge=own.edge), np.full(own.size, 1 / own.size)),
         )
         fixed = self.belief is not None
-        told = self.mechanism(people)
+        mechanism = self.mechanism(people)
         ends = exact_ends(
             people,
             [name for name, noise in {**noises, people.confidential: own}.items() if noise.edge != "extend"],
             "noise moves values to the ends of the domain, so the file shows it exactly; declare a domain with other "
             "ends, or top-code first",
         )
-        noisy = NoisyRecords(people, keys, confidential, fixed=fixed, mechanism=told, exactly=ends)
+        noisy = NoisyRecords(people, keys, confidential, fixed=fixed, mechanism=mechanism, exactly=ends)
         if self.belief != "interval":
             return noisy
         return NoisyIntervals(
-            people, confidential.codes, own.interval(), noisy, fixed=fixed, mechanism=told, exactly=ends
+            people, confidential.codes, own.interval(), noisy, fixed=fixed, mechanism=mechanism, exactly=ends
         )
 
     def mechanism(self, people: Microdata) -> str:

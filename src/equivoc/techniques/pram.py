@@ -194,8 +194,8 @@ class PRAM(Technique):
             transition = self._transition(name, before, named)
             codes = _drawn(before.codes, transition, random)
             if name == people.confidential:
-                told = Bayes(Table(transition), np.full(len(transition), 1 / len(transition)))
-                changed[name] = ReleasedColumn(codes, before.labels, told)
+                bayes = Bayes(Table(transition), np.full(len(transition), 1 / len(transition)))
+                changed[name] = ReleasedColumn(codes, before.labels, bayes)
             else:
                 changed[name] = ReleasedColumn(
                     codes, before.labels, channel(transition), likelihood=transition.T

@@ -85,7 +85,7 @@ class ReleasedFile(Technique):
             raise InputError(f"{self.name}: give matching or channel, not both.")
 
     @property
-    def _told(self) -> str:
+    def _table_text(self) -> str:
         named = isinstance(self.table, (str, os.PathLike))
         if named:
             return quoted(os.fspath(self.table))
@@ -100,7 +100,7 @@ class ReleasedFile(Technique):
     def notation(self) -> str:
         matching = "" if self.matching is None else f",matching={self.matching}"
         channel = f",channel={quoted(self.channel.notation)}" if isinstance(self.channel, Technique) else ""
-        return f"{self.name}:table={self._told}{matching}{channel}"
+        return f"{self.name}:table={self._table_text}{matching}{channel}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReleasedFile):

@@ -105,7 +105,7 @@ class Answers:
         unit = held.spec.unit
         subsets = result.subsets if {"knowledge", "contributions", "advice"} & set(wanted) else None
         facts = core_facts(result, unit=unit, advice="advice" in wanted)
-        told = {
+        answer = {
             "key": key_of(asked),
             "intruder": result.intruder,
             "asked": _asked_facts(asked, result),
@@ -124,8 +124,8 @@ class Answers:
                 facts[name] = later[name]()
         if "utility" in wanted:
             lost = held.measured.get(("utility", asked.technique, asked.seed), lambda: _utility(result))
-            told |= {"utility": lost["rows"] or None, "utility_note": lost["sentence"]}
-        found: dict[str, Any] = json_values(told)
+            answer |= {"utility": lost["rows"] or None, "utility_note": lost["sentence"]}
+        found: dict[str, Any] = json_values(answer)
         return found
 
     def answer_explore(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,8 +222,8 @@ def _utility(result: Assessment) -> dict[str, Any]:
 
 
 def _plain(column: Any) -> dict[str, Any]:
-    told = asdict(column)
-    return {**told, "sample": list(told["sample"]), "bars": list(told["bars"])}
+    fields = asdict(column)
+    return {**fields, "sample": list(fields["sample"]), "bars": list(fields["bars"])}
 
 
 # The H(ε) explorer: mean figures at one tolerance, the whole curve, and one class with its windows.
@@ -241,16 +241,16 @@ def explore(held: HeldPeople, given: Mapping[str, Any]) -> dict[str, Any]:
     asked = Asked.of(given)
     result = held.beliefs(asked)
     eps = result.hit_eps if asked.eps is None else asked.eps
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "intruder": result.intruder,
         "eps": eps,
         "close": closeness(held.people.attribute, eps, held.spec.unit).phrase,
         "mean": held.measured.get((result, "mean", eps), lambda: mean_figures(result, eps)),
     }
     if given.get("curve"):
-        told["curve"] = held.measured.get((result, "curve"), lambda: _curve(result))
-    told |= {"eps_max": float(held.people.attribute.geometry.width), **_looked_up(held, result, eps, given)}
-    found: dict[str, Any] = json_values(told)
+        facts["curve"] = held.measured.get((result, "curve"), lambda: _curve(result))
+    facts |= {"eps_max": float(held.people.attribute.geometry.width), **_looked_up(held, result, eps, given)}
+    found: dict[str, Any] = json_values(facts)
     return found
 
 

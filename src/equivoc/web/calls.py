@@ -100,8 +100,8 @@ def _range(asked: Mapping[str, Any]) -> str:
     ends = [tries.low if low is None else low, tries.high if high is None else high]
     within = "" if low is None and high is None else f"{parameter}={_plain(ends[0])}..{_plain(ends[1])}"
     fixed = [f"{key}={value}" for key, value in parameters.items() if key != parameter]
-    told = ",".join(filter(None, (within, *fixed)))
-    return f"{name}:{told}" if told else name
+    inside = ",".join(filter(None, (within, *fixed)))
+    return f"{name}:{inside}" if inside else name
 
 
 def _plan(task: Any) -> str:

@@ -65,7 +65,7 @@ ANONYMITY_WORDS = {
 def catalogue(held: HeldPeople | None) -> dict[str, Any]:
     """Everything that the page offers; ranges of parameters are for these people."""
     people = None if held is None else held.people
-    told: dict[str, Any] = json_values(
+    entries: dict[str, Any] = json_values(
         {
             "techniques": [
                 _technique(kind, people) for kind in TECHNIQUES.values() if kind.name != FILES_ONLY
@@ -117,7 +117,7 @@ def catalogue(held: HeldPeople | None) -> dict[str, Any]:
             ],
         }
     )
-    return told
+    return entries
 
 
 def _technique(kind: type[Technique], people: Microdata | None) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _starting(kind: type[Technique], parameters: list[dict[str, Any]]) -> str:
 
 def _parameter(each: Param, people: Microdata | None) -> dict[str, Any]:
     default = None if each.required else each.default
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": each.name,
         "meaning": each.meaning,
         "kind": each.kind,
@@ -166,23 +166,23 @@ def _parameter(each: Param, people: Microdata | None) -> dict[str, Any]:
         "unit": None,
     }
     if each.kind == "columns" and people is not None:
-        told |= {"choices": [*people.keys, people.confidential], "words": list(COLUMN_WORDS)}
+        entry |= {"choices": [*people.keys, people.confidential], "words": list(COLUMN_WORDS)}
     tries = each.tries
     if tries is None:
-        return told
-    told |= {"stronger": tries.stronger, "unit": tries.unit, "step": 1 if tries.whole else tries.step}
+        return entry
+    entry |= {"stronger": tries.stronger, "unit": tries.unit, "step": 1 if tries.whole else tries.step}
     try:
         low, high = (tries.low, tries.high) if people is None else useful_range(each.name, tries, people)
         values = list(tries.values(low, high, name=each.name))
     except InputError:
-        return told
+        return entry
     if len(values) > MOST_VALUES:
         values = [
             values[round(place * (len(values) - 1) / (MOST_VALUES - 1))] for place in range(MOST_VALUES)
         ]
     start = values[len(values) // 5 if tries.stronger == "more" else -1 - len(values) // 5]
-    told |= {"low": low, "high": high, "values": values, "start": start}
-    return told | ({"default": start} if each.required else {})
+    entry |= {"low": low, "high": high, "values": values, "start": start}
+    return entry | ({"default": start} if each.required else {})
 
 
 def _why_not(kind: type[Technique], people: Microdata) -> str:

@@ -284,22 +284,22 @@ class Jobs:
         ended = False
         while not ended:
             try:
-                what, told = pipe.recv()
+                what, sent = pipe.recv()
             except (EOFError, OSError):
-                what, told = "gone", None
+                what, sent = "gone", None
             ended = what != "progress"
             try:
-                loop.call_soon_threadsafe(self._told, name, running, what, told)
+                loop.call_soon_threadsafe(self._received, name, running, what, sent)
             except RuntimeError:  # the server has stopped
                 return
         pipe.close()
 
-    def _told(self, name: str, running: Running, what: str, told: Any) -> None:
+    def _received(self, name: str, running: Running, what: str, sent: Any) -> None:
         if self._running.get(name) is not running:  # cancelled meanwhile
             return
         seconds = monotonic() - running.begin
         if what == "progress":
-            done, total, text = told
+            done, total, text = sent
             self.found(name).update(done=done, total=total, text=text, seconds=round(seconds, 3))
             self.state.tick()
             return
@@ -307,7 +307,7 @@ class Jobs:
         if what == "done":
             self.finish(name, seconds=seconds)
         else:
-            text = told or (
+            text = sent or (
                 "the computation has failed; this is our fault."
                 if what == "failure"
                 else "the process has ended, perhaps for want of memory."

@@ -80,23 +80,23 @@ def proposed_limits(bare: Assessment, eps: float) -> dict[str, dict[str, Any]]:
 
     ``bare`` is the assessment of the file as it is; hits are at the tolerance ``eps``.
     """
-    told: dict[str, dict[str, Any]] = {}
+    limits: dict[str, dict[str, Any]] = {}
     for name, kind in FIGURES.items():
         comparison: Comparison = "<=" if kind.riskier == "more" else ">="
-        told[name] = {}
+        limits[name] = {}
         for over in OVER if kind.per_person else OVER[:1]:
             wanted = Requirement(name, None, over, comparison, 1.0)
             wanted = wanted.at(eps_of(wanted, eps))
             nothing, file = bare.nothing_released.figure(wanted), figure_value(bare, wanted)
             if file is None:
                 continue
-            told[name][over] = {
+            limits[name][over] = {
                 "eps": wanted.eps,
                 "nothing": nothing,
                 "file": file,
                 "limit": limit_between(nothing, file, comparison, usual=USUAL.get(name)),
             }
-    return told
+    return limits
 
 
 def limit_between(

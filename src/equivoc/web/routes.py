@@ -129,8 +129,8 @@ async def receive_file(request: Request, session: Session, *, name: str, most: i
     Its format is that of its first bytes. What does not arrive whole, or cannot be read, is removed, and the file
     before stays open.
     """
-    told = request.headers.get("content-length", "")
-    expected = int(told) if told.isdigit() else None
+    length = request.headers.get("content-length", "")
+    expected = int(length) if length.isdigit() else None
     if expected is not None:
         _check_size(expected, session.folder, most)
     data, name_here = session.folder / "data", secrets.token_hex(8)

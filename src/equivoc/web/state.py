@@ -64,9 +64,9 @@ class State:
 
         The view is the page's own, and may have keys of the file by name.
         """
-        told = {name: value if name == "view" else _public(value) for name, value in self.content.items()}
+        content = {name: value if name == "view" else _public(value) for name, value in self.content.items()}
         about = {"version": __version__, "folder": {"kept": self.keep}, "started": self.started}
-        return {**told, **about, "mark": self.mark}
+        return {**content, **about, "mark": self.mark}
 
     @property
     def mark(self) -> str:

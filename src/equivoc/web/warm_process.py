@@ -56,9 +56,9 @@ class WarmProcess:
         """Read the people; what is known about them. They are read anew after a restart."""
         async with self._lock:
             self._spec, self._holds = None, None
-            told = await self._ask("people", spec, READING)
+            reply = await self._ask("people", spec, READING)
             self._spec = self._holds = spec
-            return told
+            return reply
 
     async def ask(self, name: str, given: Any = None, *, patience: float = PATIENCE) -> Any:
         """The answer of this name. InputError is the caller's mistake, AnswerError ours or a limit of time."""
@@ -71,7 +71,7 @@ class WarmProcess:
     async def _ask(self, name: str, given: Any, patience: float) -> Any:
         loop = asyncio.get_running_loop()
         try:
-            kind, told = await loop.run_in_executor(self._pool, self._exchange, name, given, patience)
+            kind, reply = await loop.run_in_executor(self._pool, self._exchange, name, given, patience)
         except TimeoutError:
             self.restart()
             raise AnswerError(
@@ -83,18 +83,18 @@ class WarmProcess:
                 "the process that computes has ended, perhaps for want of memory; try again."
             ) from None
         if kind == "mistake":
-            raise InputError(told)
+            raise InputError(reply)
         if kind == "failure":
             raise AnswerError("the computation has failed; this is our fault.")
-        return told
+        return reply
 
     def _exchange(self, name: str, given: Any, patience: float) -> tuple[str, Any]:
         pipe = self._running()
         pipe.send((name, given))
         if not pipe.poll(patience):
             raise TimeoutError
-        kind, told = pipe.recv()
-        return kind, told
+        kind, reply = pipe.recv()
+        return kind, reply
 
     def _running(self) -> Connection:
         with self._starting:
@@ -144,14 +144,14 @@ def answer_questions(pipe: Connection, patient: bool) -> None:
         except (EOFError, OSError):
             return
         try:
-            told: tuple[str, Any] = ("answer", answers(name, given))
+            reply: tuple[str, Any] = ("answer", answers(name, given))
         except InputError as mistake:
             spec = None if answers.held is None else answers.held.spec
-            told = ("mistake", str(mistake) if spec is None else spec.renamed(str(mistake)))
+            reply = ("mistake", str(mistake) if spec is None else spec.renamed(str(mistake)))
         except MemoryError:
-            told = ("mistake", "there is not enough memory for this; use fewer keys or fewer values.")
+            reply = ("mistake", "there is not enough memory for this; use fewer keys or fewer values.")
         except Exception as problem:  # its message could hold a value of a person
             place = traceback.extract_tb(problem.__traceback__)[-1]
             print(f"equivoc: {type(problem).__name__} in {place.name}, line {place.lineno}", file=sys.stderr)
-            told = ("failure", None)
-        pipe.send(told)
+            reply = ("failure", None)
+        pipe.send(reply)

@@ -304,10 +304,10 @@ def protect_job(work: Work) -> dict[str, Any]:
         else "Nothing was written, because a requirement is not met: "
         + " ".join(each.outcome.sentence for each in done.judged if not each.outcome.meets)
     )
-    told = protection_facts(done)
+    facts = protection_facts(done)
     meets = done.meets if done.judged else None
     return {
-        **told,
+        **facts,
         "kind": "protect",
         "meets": meets,
         "sentence": " ".join([sentence, *done.warnings]),

@@ -209,8 +209,8 @@ def _remarks(kind: str, width: int, note: str) -> str:
     ' (4 attributes each; all there are; 300 were asked for)'
     """
     wide = f"{width} attributes each" if kind == "multivariate" and width > COLUMNS else ""
-    told = "; ".join(each for each in (wide, note) if each)
-    return f" ({told})" if told else ""
+    remarks = "; ".join(each for each in (wide, note) if each)
+    return f" ({remarks})" if remarks else ""
 
 
 def _percent(share: float, interval: Interval) -> str:

@@ -29,22 +29,22 @@ FAR = 1e-5
 class NearTheMean:
     """`near_the_mean` of an averaged key, computed when it is first needed."""
 
-    told: GroupMeans
+    released: GroupMeans
     counts: NDArray[np.int64] = field(repr=False)
     """How many records have each level."""
 
     @cached_property
     def _table(self) -> Floats:
-        told = self.told
+        released = self.released
         check_memory(
             "the evidence of an averaged key",
-            rows=len(told),
-            columns=len(told.levels.values),
+            rows=len(released),
+            columns=len(released.levels.values),
             advice="round the key, or let fewer keys be known",
         )
-        places = told.levels.places
+        places = released.levels.places
         return near_the_mean(
-            places, np.repeat(places, self.counts), told.places, records=told.sizes * told.groups
+            places, np.repeat(places, self.counts), released.places, records=released.sizes * released.groups
         )
 
     def dense(self) -> Floats:
@@ -272,28 +272,28 @@ class NearGroupsInOrder(Computed):
     ``steps`` steps, and the sum is compared with the tolerance that this takes (`near_sums`).
     """
 
-    told: GroupMeans
+    released: GroupMeans
 
     @property
     def shape(self) -> tuple[int, int]:
-        return len(self.told), len(self.told.levels.values)
+        return len(self.released), len(self.released.levels.values)
 
     @cached_property
     def windows(self) -> Windows:
-        return between_neighbours(self.told)
+        return between_neighbours(self.released)
 
     @cached_property
     def steps(self) -> int:
         """Into how many steps a window is divided; 0 if the groups are too large."""
-        told, windows = self.told, self.windows
-        places = np.asarray(told.levels.places, dtype=np.float64)
+        released, windows = self.released, self.windows
+        places = np.asarray(released.levels.places, dtype=np.float64)
         low, high = places[windows.begin], places[windows.end - 1]
-        part = np.where(high > low, (told.places - low) / np.maximum(high - low, 1e-300), 0.0)
+        part = np.where(high > low, (released.places - low) / np.maximum(high - low, 1e-300), 0.0)
         levels = (windows.end - windows.begin).astype(np.float64)
-        per_step = levels * told.sizes * told.sizes * part
-        work = WORK + WORK_PER_PERSON * float(told.sizes @ told.groups)
+        per_step = levels * released.sizes * released.sizes * part
+        work = WORK + WORK_PER_PERSON * float(released.sizes @ released.groups)
         steps = min(
-            work / max(float(per_step @ told.sizes) / 2, 1e-9), MOST_ENTRIES / max(per_step.max(), 1e-9)
+            work / max(float(per_step @ released.sizes) / 2, 1e-9), MOST_ENTRIES / max(per_step.max(), 1e-9)
         )
         return 0 if steps < FEWEST_STEPS else int(min(steps, MOST_STEPS))
 
@@ -302,12 +302,12 @@ class NearGroupsInOrder(Computed):
 
         windows = self.windows
         found = self._members(prior)
-        total = np.bincount(windows.row, found, minlength=len(self.told))
+        total = np.bincount(windows.row, found, minlength=len(self.released))
         if (total <= 0).any():
             found = self._members(np.ones(len(prior)))
-            total = np.bincount(windows.row, found, minlength=len(self.told))
+            total = np.bincount(windows.row, found, minlength=len(self.released))
         found = np.where(total[windows.row] > 0, found, 1.0)
-        total = np.bincount(windows.row, found, minlength=len(self.told))
+        total = np.bincount(windows.row, found, minlength=len(self.released))
         bounds = np.concatenate([[0], np.cumsum(windows.end - windows.begin)])
         return csr_array((found / total[windows.row], windows.level, bounds), shape=self.shape)
 
@@ -318,25 +318,25 @@ class NearGroupsInOrder(Computed):
 
     def _exact(self, windows: Windows) -> NDArray[np.bool_]:
         """Of each group, whether its window has no more steps of the values' own grid."""
-        places = self.told.levels.places
-        on_grid = self.told.levels.grid is not None
+        places = self.released.levels.places
+        on_grid = self.released.levels.grid is not None
         return np.asarray(places[windows.end - 1] - places[windows.begin] <= (self.steps if on_grid else 0))
 
     def _members(self, prior: Floats) -> Floats:
         """For each pair of a row and a level of its window."""
         from equivoc.techniques.inside.near_order_kernels import near_members_in_order
 
-        told = self.told
-        up = np.argsort(told.places, kind="stable")
+        released = self.released
+        up = np.argsort(released.places, kind="stable")
         windows = self.windows.part(up)
-        sizes, row = told.sizes[up], windows.row
-        places = np.asarray(told.levels.places, dtype=np.float64)
+        sizes, row = released.sizes[up], windows.row
+        places = np.asarray(released.levels.places, dtype=np.float64)
         low = places[windows.begin]
         span = places[windows.end - 1] - low
         exact = self._exact(self.windows.part(up))
         width = np.where(exact, 1.0, span / self.steps)
         steps = np.rint((places[windows.level] - low[row]) / width[row]).astype(np.int64)
-        aims = (told.sums[up] - sizes * low) / width
+        aims = (released.sums[up] - sizes * low) / width
         spreads = np.where(exact, 0.0, np.sqrt(sizes / 12.0))
         reaches = np.where(exact, 0.5, np.ceil(REACH * spreads) + 1)
         weights = prior[windows.level]
@@ -358,19 +358,19 @@ class NearGroupsInOrder(Computed):
         return np.asarray(found[ranges(bounds[back], bounds[back + 1])])
 
 
-def between_neighbours(told: GroupMeans) -> Windows:
+def between_neighbours(released: GroupMeans) -> Windows:
     """For each group the levels between the means of the groups before and after it, by its mean.
 
     Groups with equal means hold only that value, whatever their order.
     """
-    means = told.places
+    means = released.places
     up = np.argsort(means, kind="stable")
-    ordered, alone = means[up], told.groups[up] == 1
+    ordered, alone = means[up], released.groups[up] == 1
     before = np.concatenate([[-np.inf], ordered[:-1]])
     after = np.concatenate([ordered[1:], [np.inf]])
     low, high = np.empty(len(means)), np.empty(len(means))
     low[up], high[up] = np.where(alone, before, ordered), np.where(alone, after, ordered)
-    places = np.asarray(told.levels.places, dtype=np.float64)
+    places = np.asarray(released.levels.places, dtype=np.float64)
     low, high = np.maximum(low, places[0]), np.minimum(high, places[-1])
     spare = SAME * np.maximum(np.abs(low), np.abs(high))
-    return feasible(places, told.sizes, told.sums, low - spare, high + spare)
+    return feasible(places, released.sizes, released.sums, low - spare, high + spare)

@@ -50,7 +50,7 @@ class SumsNearMeans(Computed):
     `group_intruders.sum_channel`.
     """
 
-    told: GroupMeans
+    released: GroupMeans
     distances: Floats | None = field(default=None, repr=False)
     """Of each pair of size and sum, D; None: members may be anywhere."""
     columns: int = 1
@@ -67,7 +67,7 @@ class SumsNearMeans(Computed):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return len(self.told), len(self.told.levels.values)
+        return len(self.released), len(self.released.levels.values)
 
     @property
     def steps(self) -> int:
@@ -81,31 +81,31 @@ class SumsNearMeans(Computed):
 
     @property
     def _step(self) -> float:
-        return 0.0 if self.told.levels.grid is None else 1.0
+        return 0.0 if self.released.levels.grid is None else 1.0
 
     @property
     def _records(self) -> int:
-        return int(self.told.sizes @ self.told.groups)
+        return int(self.released.sizes @ self.released.groups)
 
     @cached_property
     def _places(self) -> Floats:
-        return np.asarray(self.told.levels.places, dtype=np.float64)
+        return np.asarray(self.released.levels.places, dtype=np.float64)
 
     @cached_property
     def _windows(self) -> tuple[Windows, Floats | None]:
         """Where members may lie, and each group's σ (None: anywhere)."""
-        told, places = self.told, self._places
-        low, high = np.full(len(told), places[0]), np.full(len(told), places[-1])
+        released, places = self.released, self._places
+        low, high = np.full(len(released), places[0]), np.full(len(released), places[-1])
         sigma = None
         if self.distances is not None:
-            sigma = widths(told, self.distances, self.prior, columns=self.columns)
+            sigma = widths(released, self.distances, self.prior, columns=self.columns)
             low, high = (
-                np.maximum(low, told.places - FAR * sigma),
-                np.minimum(high, told.places + FAR * sigma),
+                np.maximum(low, released.places - FAR * sigma),
+                np.minimum(high, released.places + FAR * sigma),
             )
-        windows = feasible(places, told.sizes, told.sums, low, high)
+        windows = feasible(places, released.sizes, released.sums, low, high)
         if self.in_order:
-            held = between_neighbours(told)
+            held = between_neighbours(released)
             begin, end = np.maximum(windows.begin, held.begin), np.minimum(windows.end, held.end)
             empty = begin >= end
             windows = Windows(np.where(empty, held.begin, begin), np.where(empty, held.end, end))
@@ -114,7 +114,7 @@ class SumsNearMeans(Computed):
     def table(self, prior: Floats) -> Any:
         """CSR, since a group's window is short."""
         own = self if prior is self.prior else replace(self, prior=prior)
-        return own._rows(np.arange(len(self.told)))
+        return own._rows(np.arange(len(self.released)))
 
     def _rows(self, rows: Ints) -> Any:
         from scipy.sparse import csr_array
@@ -124,15 +124,15 @@ class SumsNearMeans(Computed):
         row, level = part.row, part.level
         weights = self.prior[level]
         if sigma is not None:
-            unit = (self._places[level] - self.told.places[rows][row]) ** 2 / (2 * sigma[rows][row] ** 2)
+            unit = (self._places[level] - self.released.places[rows][row]) ** 2 / (2 * sigma[rows][row] ** 2)
             weights = weights * sum(share * w * np.exp(-unit * w**2) for w, share in self._widths)
         if self.in_order:
             weights = weights * self._meeting(rows[row], level)
         found = members(
             self._places,
             np.asarray(weights),
-            self.told.sizes[rows],
-            self.told.sums[rows],
+            self.released.sizes[rows],
+            self.released.sums[rows],
             part,
             steps=self.steps,
             step=self._step,
@@ -148,15 +148,15 @@ class SumsNearMeans(Computed):
         """
         from scipy.special import expit
 
-        told = self.told
-        up = np.argsort(told.places, kind="stable")
+        released = self.released
+        up = np.argsort(released.places, kind="stable")
         share = np.cumsum(self.prior) - self.prior / 2
-        at = np.interp(told.places[up], self._places, share)
-        size = told.sizes[up].astype(np.float64)
+        at = np.interp(released.places[up], self._places, share)
+        size = released.sizes[up].astype(np.float64)
         apart = np.diff(at)
         meet = at[:-1] + apart * size[:-1] / (size[:-1] + size[1:])
         soft = np.maximum(SOFT * apart / np.minimum(size[:-1], size[1:]), LEAST)
-        ends = np.empty((4, len(told)))
+        ends = np.empty((4, len(released)))
         ends[:, up] = [
             np.append(-np.inf, meet),
             np.append(meet, np.inf),
@@ -190,21 +190,21 @@ class SumsNearMeans(Computed):
             yield used[begin : begin + step]
 
 
-def widths(told: GroupMeans, distances: Floats, prior: Floats, *, columns: int) -> Floats:
-    """σ of each pair of size and sum, in the unit of ``told.places``.
+def widths(released: GroupMeans, distances: Floats, prior: Floats, *, columns: int) -> Floats:
+    """σ of each pair of size and sum, in the unit of ``released.places``.
 
     The prior need not be the file's own distribution, so Var − Var(means) may come out too small, even negative. G
     groups in d columns divide each column into some G^(1/d) parts, so Var(means) · G^(−2/d) is the least.
     """
-    places = np.asarray(told.levels.places, dtype=np.float64)
-    records = (told.sizes * told.groups).astype(np.float64)
+    places = np.asarray(released.levels.places, dtype=np.float64)
+    records = (released.sizes * released.groups).astype(np.float64)
     everybody = records.sum()
     belief = prior / prior.sum()
     centre = float(belief @ places)
     whole = float(belief @ (places - centre) ** 2)
-    shown = float(records @ (told.places - records @ told.places / everybody) ** 2 / everybody)
-    within = max(whole - shown, shown * float(told.groups.sum()) ** (-2.0 / columns))
-    spread = distances * (told.sizes - 1) / told.sizes
+    shown = float(records @ (released.places - records @ released.places / everybody) ** 2 / everybody)
+    within = max(whole - shown, shown * float(released.groups.sum()) ** (-2.0 / columns))
+    spread = distances * (released.sizes - 1) / released.sizes
     scale = within / max(float(records @ spread / everybody), 1e-300)
     return np.asarray(np.sqrt(np.maximum(scale * distances, 1e-300)))
 
@@ -213,7 +213,7 @@ def group_distances(columns: list[GroupMeans], groups: int) -> Floats:
     """D of each group: the root mean square distance to its nearest other groups, every column scaled to variance 1."""
     from scipy.spatial import KDTree
 
-    points = np.column_stack([told.places[told.kind] for told in columns]).astype(np.float64)
+    points = np.column_stack([each.places[each.kind] for each in columns]).astype(np.float64)
     deviation = points.std(axis=0)
     points = points / np.where(deviation > 0, deviation, 1.0)
     if groups == 1:
@@ -223,39 +223,39 @@ def group_distances(columns: list[GroupMeans], groups: int) -> Floats:
     return np.asarray(np.maximum(distance, LEAST_DISTANCE * distance.mean() + 1e-9))
 
 
-def of_kinds(told: GroupMeans, distances: Floats) -> Floats:
+def of_kinds(released: GroupMeans, distances: Floats) -> Floats:
     """Of each pair of size and sum, the mean D of its groups."""
-    return np.asarray(np.bincount(told.kind, distances) / told.groups)
+    return np.asarray(np.bincount(released.kind, distances) / released.groups)
 
 
 # Which channel an averaged column has: exact where sums can be counted, else on grids of bounded size.
 
 
-def among_sums(told: GroupMeans, *, patient: bool) -> Computed:
+def among_sums(released: GroupMeans, *, patient: bool) -> Computed:
     """Someone who knows the sums of groups; ``patient``: this intruder was asked for, so she may take longer."""
-    grid, prior = told.levels.grid, _uniform(told)
-    if grid is not None and can_count_sums(grid, told.sizes, patient=patient):
-        return GroupSums(grid, told.sizes, told.steps, prior=prior)
-    return SumsNearMeans(told, prior=prior)
+    grid, prior = released.levels.grid, _uniform(released)
+    if grid is not None and can_count_sums(grid, released.sizes, patient=patient):
+        return GroupSums(grid, released.sizes, released.steps, prior=prior)
+    return SumsNearMeans(released, prior=prior)
 
 
-def in_order(told: GroupMeans) -> Computed:
+def in_order(released: GroupMeans) -> Computed:
     """Someone who also knows that no groups overlap."""
-    grid, prior = told.levels.grid, _uniform(told)
-    if grid is not None and in_reach(grid, told.sizes, told.steps, told.groups):
-        return GroupsInOrder(grid, told.sizes, told.steps, told.groups, prior=prior)
-    near = NearGroupsInOrder(told, prior=prior)
+    grid, prior = released.levels.grid, _uniform(released)
+    if grid is not None and in_reach(grid, released.sizes, released.steps, released.groups):
+        return GroupsInOrder(grid, released.sizes, released.steps, released.groups, prior=prior)
+    near = NearGroupsInOrder(released, prior=prior)
     if near.steps:
         return near
-    return SumsNearMeans(told, in_order=True, prior=prior)
+    return SumsNearMeans(released, in_order=True, prior=prior)
 
 
-def near_means(told: GroupMeans, distances: Floats, columns: int) -> Computed:
+def near_means(released: GroupMeans, distances: Floats, columns: int) -> Computed:
     """Someone who also knows how far members lie from their group's mean on average.
 
     ``distances``: of each group, D (`group_distances`).
     """
-    return SumsNearMeans(told, of_kinds(told, distances), columns, prior=_uniform(told))
+    return SumsNearMeans(released, of_kinds(released, distances), columns, prior=_uniform(released))
 
 
 def rounding(channel: Channel | None, name: str) -> str | None:
@@ -269,6 +269,6 @@ def rounding(channel: Channel | None, name: str) -> str | None:
     return None
 
 
-def _uniform(told: GroupMeans) -> Floats:
-    values = len(told.levels.values)
+def _uniform(released: GroupMeans) -> Floats:
+    values = len(released.levels.values)
     return np.full(values, 1.0 / values)

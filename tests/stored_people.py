@@ -83,6 +83,7 @@ TECHNIQUES: Mapping[str, Making] = {
     "hierarchies": partial(eq.Generalisation, k=3, hierarchies={"age": TENS}, suppress=0.2),
     "suppression of 3": partial(eq.Suppression, k=3),
     "suppression of 5": partial(eq.Suppression, k=5),
+    "suppression of 5, any value": partial(eq.Suppression, k=5, missing_keys="any"),
     "swapping": partial(eq.Swapping, rate=0.3),
     "swapping of keys": partial(eq.Swapping, rate=0.3, on="keys"),
     "swapping within a window": partial(eq.Swapping, rate=1, window=10),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equivoc as eq
-from equivoc.models.of_release import released_table as stars
+from equivoc.data import missing_keys
 from equivoc.models.of_release.released_table import ANY, records_that_fit
 
 ROWS = st.integers(1, 3).flatmap(
@@ -105,7 +105,7 @@ def test_stars_beside_nulls_of_the_original() -> None:
 
 
 def test_too_many_patterns_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stars, "MOST_WORK", 5)
+    monkeypatch.setattr(missing_keys, "MOST_WORK", 5)
     rows = eq.measures(PEOPLE, eq.ReleasedFile(MASKED).release(PEOPLE)).set_index("measure")["meaning"]
     assert "these are left out: there are too many patterns of stars" in rows["records with a star"]
     assert f"k-anonymity{ANY}" not in rows

@@ -71,6 +71,7 @@ FIXED = [
     Generalisation(k=3),
     INTERVALS,
     Suppression(k=3),
+    Suppression(k=3, missing_keys="any"),
     Microaggregation(size=4),
     Microaggregation(size=4, belief="order"),
     *AVERAGES,

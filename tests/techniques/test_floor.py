@@ -29,7 +29,7 @@ ROWS = {
     "geometric-noise": ["geometric-noise:epsilon=5"],
     "noisy-table": [f"noisy-table:epsilon=2,levels={levels}" for levels in ("data", "public")],
     "generalisation": ["generalisation:k=5"],
-    "suppression": ["suppression:k=3"],
+    "suppression": ["suppression:k=3", "suppression:k=3,missing_keys=any"],
     "swapping": ["swapping:rate=0.3", "swapping:rate=0.3,on=all", "swapping:rate=1,window=10"],
     "microaggregation": [f"microaggregation:size=3,method={method}" for method in ("optimal", "mdav", "fast")]
     + ["microaggregation:size=3,on=all,method=mdav", "microaggregation:size=3,on=keys"],

@@ -59,7 +59,7 @@ ALL = st.one_of(
         Generalisation,
         levels=st.dictionaries(st.sampled_from(["a", "b c", "ż"]), st.integers(0, 9), min_size=1),
     ),
-    st.builds(Suppression, k=st.integers(1, 10**6)),
+    st.builds(Suppression, k=st.integers(1, 10**6), missing_keys=st.sampled_from(["own", "any"])),
     st.builds(
         Rounding,
         base=st.floats(1e-6, 1e6) | st.integers(1, 1000),
@@ -180,6 +180,7 @@ def test_words_to_techniques(text, technique):
             "generalisation:hierarchies=age:5/10+zip:5,levels=age:1+zip:2",
         ),
         (Suppression(k=3), "suppression:k=3"),
+        (Suppression(k=3, missing_keys="any"), "suppression:k=3,missing_keys=any"),
         (Rounding(2.5, on=("age", "pay")), "rounding:base=2.5,on=age+pay"),
         (TopBottomCoding(high=200), "top-bottom-coding:high=200"),
         (PRAM(keep=0.25), "pram:keep=0.25"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
+from equivoc.checks import check_choice
 from equivoc.cli.attribute_options import attribute_units, names, one_attribute
 from equivoc.cli.options import (
     AssessmentOptions,
@@ -255,6 +256,13 @@ def measures(
             help="A file of people who were not in the data: attacks on a released table are judged by them."
         ),
     ] = None,
+    missing_keys: Annotated[
+        str,
+        typer.Option(
+            help="In k, prosecutor and individual risk, a missing key is a value of its own (own) or matches any value "
+            "(any), as sdcMicro counts it."
+        ),
+    ] = "own",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compute the classic measures of disclosure risk.
@@ -264,10 +272,12 @@ def measures(
 
     Example: equivoc measures people.csv --confidential salary --keys age,sex --technique sampling:fraction=0.1
     """
+    from equivoc.data.missing_keys import MISSING_KEYS
     from equivoc.models.measures import measure_rows
 
     one_attribute("equivoc measures", options.attributes())
     check_intruder(options.prior, options.intruder)
+    check_choice("--missing-keys", missing_keys, MISSING_KEYS)
     chosen = options.chosen()
     with waiting("measuring"):
         people = options.read()
@@ -280,6 +290,7 @@ def measures(
             known=options.asked(people),
             fraction=fraction,
             control=others,
+            missing_keys=missing_keys,
             prior=options.prior,
             intruder=options.intruder,
         )

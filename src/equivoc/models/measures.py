@@ -7,7 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.checks import check_choice
 from equivoc.data.microdata import Microdata, check_people
+from equivoc.data.missing_keys import MISSING_KEYS, OWN
 from equivoc.data.read import control_people
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import Posteriors
@@ -47,6 +49,7 @@ def measures(
     control: Any = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
+    missing_keys: str = OWN,
 ) -> Any:
     """Every measure that applies: a frame of the people's kind with the columns measure, value and meaning.
 
@@ -56,8 +59,10 @@ def measures(
     without a confidential attribute have the measures of their keys.
     ``fraction`` is the share of the population that the file is a random sample of: it adds the population's uniques.
     ``control`` are people who are not in the data, as in `assess`: with a released table they add singling out and
-    membership inference. ``prior`` and ``intruder`` are those of `assess`. Remarks on how the people were read
-    (``people.remarks``) come last.
+    membership inference. ``prior`` and ``intruder`` are those of `assess`.
+    ``missing_keys``: in k, prosecutor and individual risk of the people's own file, a missing key is a value of its own
+    ("own") or matches any value ("any", sdcMicro's counting); a release has both, where it has stars. Remarks on how
+    the people were read (``people.remarks``) come last.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMMM"), "pay": [50, 107, 77, 77, 80]})
@@ -68,7 +73,14 @@ def measures(
     check_people("people", people)
     others = None if control is None else control_people(people, control)
     rows = measure_rows(
-        people, release, known=known, fraction=fraction, control=others, prior=prior, intruder=intruder
+        people,
+        release,
+        known=known,
+        fraction=fraction,
+        control=others,
+        prior=prior,
+        intruder=intruder,
+        missing_keys=missing_keys,
     )
     return people.like(
         {
@@ -88,6 +100,7 @@ def measure_rows(
     control: Microdata | None = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
+    missing_keys: str = OWN,
     believed: tuple[Posteriors, Measured] | None = None,
     bare: Measured | None = None,
 ) -> list[Measure]:
@@ -97,6 +110,7 @@ def measure_rows(
     were computed before.
     """
     classes = known_classes(people, known)
+    check_choice("missing_keys", missing_keys, MISSING_KEYS)
     if release is not None:
         people.check_confidential()
     if fraction is not None:
@@ -108,7 +122,10 @@ def measure_rows(
     if control is not None and release is None:
         raise InputError("a control group needs a release: give the released table, too.")
     if not people.attributes:
-        return [*file_measures(people, classes, fraction=fraction), *_remarks(people)]
+        return [
+            *file_measures(people, classes, fraction=fraction, missing_keys=missing_keys),
+            *_remarks(people),
+        ]
     published = Posteriors(classes, people.attribute, classes.counts, None)
     if bare is None:
         bare = published.curves(tolerance=None)
@@ -116,7 +133,7 @@ def measure_rows(
         return [
             *_left(published, bare),
             *_risks(published, bare, None),
-            *file_measures(people, classes, fraction=fraction),
+            *file_measures(people, classes, fraction=fraction, missing_keys=missing_keys),
             *_remarks(people),
         ]
     compared = release_measures(people, release, classes, control=control)
@@ -128,7 +145,7 @@ def measure_rows(
         *_risks(*believed, release),
         *compared,
         *_left(published, bare, of=", original"),
-        *compared_measures(people, classes),
+        *compared_measures(people, classes, missing_keys=missing_keys),
         *_remarks(people),
     ]
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from equivoc.attributes.level_text import STAR, written
 from equivoc.data.microdata import Microdata, check_people
+from equivoc.data.missing_keys import MISSING_KEYS, OWN, missing_codes, sums_that_fit
 from equivoc.errors import InputError
 from equivoc.intruder.prior import ReleasedColumn, unchanged
 from equivoc.linkage.coded_file import check_room, equally_likely, groups_and_star
 from equivoc.linkage.key_linkage import group
-from equivoc.notation.declared import number
+from equivoc.notation.declared import choice, number
 from equivoc.notation.ranges import Range
 from equivoc.releases.linked_release import LinkedRelease
 from equivoc.techniques.generalisation import check_enough, check_no_star
@@ -106,12 +107,80 @@ def _join_released(
     stars[np.concatenate([left, released[groups.class_of == chosen]])] = after[chosen]
 
 
+def fewest_stars(
+    codes: NDArray[np.integer[Any]], missing: NDArray[np.bool_], sizes: NDArray[np.int64], *, k: int
+) -> NDArray[np.bool_]:
+    """As `starred_cells`, if a star and a ``missing`` value match any value: each record could be equal to k records.
+
+    One combination after the other is starred, because each star makes others larger, too: by size of the set of keys,
+    at each size the set that helps most people first, and the rarest combination first.
+
+    >>> status = np.array([[0], [1], [2]])
+    >>> fewest_stars(status, np.zeros((3, 1), bool), np.array([2, 2, 1]), k=3).T
+    array([[False, False,  True]])
+    """
+    hidden = missing.copy()
+    every = np.arange(len(codes))
+    found = _fits_if(codes, hidden, sizes, every, ())
+    for size in range(1, codes.shape[1] + 1):
+        # The number of people that a set helps may change as others are starred; the order is that of the beginning.
+        helped = {
+            chosen: -int(sizes[small][_fits_if(codes, hidden, sizes, small, chosen) >= k].sum())
+            for chosen in combinations(range(codes.shape[1]), size)
+            if len(small := np.flatnonzero(found < k))
+        }
+        for chosen in sorted(helped, key=lambda each: (helped[each], each)):
+            small = np.flatnonzero(found < k)
+            enough = small[_fits_if(codes, hidden, sizes, small, chosen) >= k]
+            for each in enough[np.argsort(sizes[enough], kind="stable")]:
+                if found[each] < k:
+                    before = _agree(codes, hidden, each)
+                    hidden[each, list(chosen)] = True
+                    new = _agree(codes, hidden, each) & ~before
+                    found[new] += sizes[each]
+                    found[each] += sizes[new].sum()
+    return np.asarray(hidden & ~missing)
+
+
+def _fits_if(
+    codes: NDArray[np.integer[Any]],
+    hidden: NDArray[np.bool_],
+    sizes: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    chosen: Sequence[int],
+) -> NDArray[np.int64]:
+    """How many people each of these rows would fit if its values of the ``chosen`` keys were hidden."""
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    then = hidden[rows]
+    then[:, list(chosen)] = True
+    both, stars = np.concatenate([codes[rows], codes]).astype(np.int64), np.concatenate([then, hidden])
+    amounts = np.concatenate([np.zeros(len(rows), np.int64), sizes])
+    found = sums_that_fit(list(zip(both.T, stars.T, strict=True)), [amounts], first=len(rows))
+    if found is None:
+        raise InputError(
+            "suppression: there are too many combinations with stars to compare each with every other; use "
+            "missing_keys=own, or fewer keys."
+        )
+    return np.rint(found[0]).astype(np.int64)
+
+
+def _agree(
+    codes: NDArray[np.integer[Any]], hidden: NDArray[np.bool_], row: np.integer[Any]
+) -> NDArray[np.bool_]:
+    """Which rows could be equal to this one."""
+    return np.asarray((hidden | hidden[row] | (codes == codes[row])).all(axis=1))
+
+
 MOST_KEYS = 12
 
 
 @dataclass(frozen=True)
 class Suppression(Technique):
     """Star values of keys such that every released combination, a star being a value of its own, occurs k times.
+
+    With ``missing_keys="any"`` a star and a missing key match any value, as in sdcMicro: each record could be equal to
+    k released records, itself included. That needs fewer stars, and protects less: the others' values are still shown.
 
     Few values are starred; finding the minimum is NP-hard (Meyerson and Williams, PODS 2004). The method is described
     at the top of this file. A file that is already k-anonymous is released unchanged. Nothing is random.
@@ -134,6 +203,12 @@ class Suppression(Technique):
         tries=Range(2, 100, monotone=False, whole=True, unit="records"),
     )
 
+    missing_keys: str = choice(
+        "a star and a missing key are a value of their own, which is safer, or match any value",
+        *MISSING_KEYS,
+        default=OWN,
+    )
+
     @property
     def random(self) -> bool:
         return False
@@ -153,7 +228,10 @@ class Suppression(Technique):
             )
         classes = people.classes(people.keys)
         levels = [len(people.levels(key)) for key in people.keys]
-        stars = starred_cells(classes.key_codes, classes.sizes, levels, k=self.k)
+        if self.missing_keys == OWN:
+            stars = starred_cells(classes.key_codes, classes.sizes, levels, k=self.k)
+        else:
+            stars = fewest_stars(classes.key_codes, missing_codes(classes), classes.sizes, k=self.k)
         columns = {
             key: _column(people, key, stars[:, at][classes.of_record]) for at, key in enumerate(people.keys)
         }
@@ -166,10 +244,12 @@ class Suppression(Technique):
             if people.keys
             else ""
         )
-        return (
-            f"She knows that values of keys were starred until every combination occurred {self.k} times or more, and "
-            f"that all other values are true.{shares}"
+        until = (
+            f"every combination occurred {self.k} times or more"
+            if self.missing_keys == OWN
+            else f"each record could be equal to {self.k} or more, a star or a missing value matching any value"
         )
+        return f"She knows that values of keys were starred until {until}, and that all other values are true.{shares}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from equivoc.attributes.attribute import Nested
 from equivoc.checks import check_choice, checked_number
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
+from equivoc.data.missing_keys import OWN, matches
 from equivoc.errors import InputError
 from equivoc.models.of_file.measure import Known, known_classes
 
@@ -30,19 +31,21 @@ class AlphaK:
     """The size of the smallest class. Larger is safer."""
 
 
-def k_anonymity(people: Microdata, *, known: Known = None) -> int:
+def k_anonymity(people: Microdata, *, known: Known = None, missing_keys: str = OWN) -> int:
     """The size of the smallest class: each person looks like at least k − 1 others. Larger is safer.
 
     ``known`` are the keys that the intruder knows (None: all). A null key is a value of its own, so a person
-    whose age is missing looks only like others whose age is missing. Source: Sweeney (2002), k-anonymity: a model
-    for protecting privacy.
+    whose age is missing looks only like others whose age is missing; with ``missing_keys="any"`` it matches any value,
+    as in sdcMicro, so that she looks like everyone with her other keys, and they look like her. Source: Sweeney
+    (2002), k-anonymity: a model for protecting privacy.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFMM") + [None], "pay": [50, 107, 77, 80, 60]})
-    >>> k_anonymity(Microdata(frame, confidential="pay", keys=["sex"]))
-    1
+    >>> people = Microdata(frame, confidential="pay", keys=["sex"])
+    >>> k_anonymity(people), k_anonymity(people, missing_keys="any")
+    (1, 3)
     """
-    return int(known_classes(people, known).sizes.min())
+    return int(matches(known_classes(people, known), missing_keys).sizes.min())
 
 
 def alpha_k_anonymity(people: Microdata, *, known: Known = None) -> AlphaK:

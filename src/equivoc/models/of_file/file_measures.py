@@ -8,6 +8,7 @@ import numpy as np
 
 from equivoc.data.classes import Classes
 from equivoc.data.microdata import Microdata
+from equivoc.data.missing_keys import ANY_VALUE, OWN, has_missing, matches
 from equivoc.models.of_file.anonymity import alpha_k_anonymity, l_diversity, t_closeness
 from equivoc.models.of_file.identification import (
     individual_risk,
@@ -25,11 +26,18 @@ RECURSIVE_C = 3
 """The c of recursive (c,l)-diversity that is shown."""
 COMPARED = ("k-anonymity", "l-diversity, distinct", "t-closeness, ordered", "prosecutor risk, average")
 """The measures of the original shown beside those of its release."""
+COUNTED = {
+    OWN: 'a missing key is counted as a value of its own (missing_keys="own")',
+    ANY_VALUE: 'a missing key is counted as any value (missing_keys="any") here, in prosecutor and in individual risk, '
+    "and as a value of its own in all other measures",
+}
 FEW_KEYS = 2
 """A record that is unique on at most this many keys is a special unique."""
 
 
-def file_measures(people: Microdata, classes: Classes, *, fraction: float | None = None) -> list[Measure]:
+def file_measures(
+    people: Microdata, classes: Classes, *, fraction: float | None = None, missing_keys: str = OWN
+) -> list[Measure]:
     """k, l, t, α, β, δ, identification risks and SUDA of the file of these people.
 
     For a sample (a ``fraction`` of the population) also the population's uniques; by default the fraction is that of
@@ -38,23 +46,27 @@ def file_measures(people: Microdata, classes: Classes, *, fraction: float | None
     if fraction is None and people.weights is not None and people.weights.sum() >= len(people):
         fraction = checked_fraction(people, None)
     sampled = [] if fraction is None else uniqueness_measures(classes, fraction)
-    return [*_first(people, classes), *sampled, *_special(people, classes)]
+    return [*_first(people, classes, missing_keys), *sampled, *_special(people, classes)]
 
 
-def compared_measures(people: Microdata, classes: Classes) -> list[Measure]:
+def compared_measures(people: Microdata, classes: Classes, *, missing_keys: str = OWN) -> list[Measure]:
     """The few measures of the original that its release is compared with."""
     return [
         row._replace(measure=f"{row.measure}, original")
-        for row in _first(people, classes)
+        for row in _first(people, classes, missing_keys)
         if row.measure in COMPARED
     ]
 
 
-def _first(people: Microdata, classes: Classes) -> list[Measure]:
-    alone = int(np.count_nonzero(classes.sizes == 1))
-    k = class_size(int(classes.sizes.min()), classes.known, alone)
+def _first(people: Microdata, classes: Classes, missing_keys: str) -> list[Measure]:
+    sizes = matches(classes, missing_keys).sizes
+    alone = int(classes.sizes[sizes == 1].sum())
+    k = class_size(int(sizes.min()), classes.known, alone)
+    if has_missing(classes):
+        safe = "more is safer."
+        k = k._replace(meaning=f"{k.meaning.removesuffix(safe)}{COUNTED[missing_keys]}; {safe}")
     values = _values(people, classes) if people.attributes else []
-    return [k, *values, *_attacks(people, classes)]
+    return [k, *values, *_attacks(people, classes, missing_keys)]
 
 
 def class_size(k: int, known: Sequence[str], alone: int) -> Measure:
@@ -136,9 +148,9 @@ def _by_distance(people: Microdata, classes: Classes) -> list[Measure]:
     ]
 
 
-def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
+def _attacks(people: Microdata, classes: Classes, missing_keys: str) -> list[Measure]:
     known, records = classes.known, len(people)
-    found = prosecutor_risk(people, known=known)
+    found = prosecutor_risk(people, known=known, missing_keys=missing_keys)
     rows = [
         Measure(
             "prosecutor risk, highest",
@@ -156,7 +168,7 @@ def _attacks(people: Microdata, classes: Classes) -> list[Measure]:
     weights = people.weights
     if weights is not None and weights.sum() >= records:
         whole = f"By the survey weights the file stands for {figure(weights.sum())} people; "
-        individual = individual_risk(people, known=known)
+        individual = individual_risk(people, known=known, missing_keys=missing_keys)
         rows += [
             *outsiders(people, classes, None),
             Measure(

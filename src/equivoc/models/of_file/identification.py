@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from equivoc.checks import checked_number
 from equivoc.data.classes import Classes, class_of_records
 from equivoc.data.microdata import Microdata, check_people
+from equivoc.data.missing_keys import OWN, matches
 from equivoc.errors import InputError
 from equivoc.models.of_file.measure import Known, known_classes
 
@@ -42,7 +43,7 @@ def behind(classes: Classes, population: Microdata | None) -> Population:
     return Population(classes.sizes.astype(np.float64), FILE)
 
 
-def weighted(classes: Classes) -> Population:
+def weighted(classes: Classes, missing_keys: str = OWN) -> Population:
     """Each class's sum of survey weights, and at least its records: a class cannot be larger than its population."""
     weights = classes.weights
     if weights is None:
@@ -52,7 +53,9 @@ def weighted(classes: Classes) -> Population:
             f"the survey weights sum to {weights.sum():g}, fewer than the {len(classes.people):,} records; "
             "give weights that sum to the size of the population."
         )
-    return Population(np.maximum(weights, classes.sizes), WEIGHTS)
+    found = matches(classes, missing_keys)
+    assert found.weights is not None
+    return Population(np.maximum(found.weights, found.sizes), WEIGHTS)
 
 
 def counted(classes: Classes, population: Microdata) -> Population:
@@ -114,12 +117,15 @@ class MarketerRisk:
     """The source of the population counts."""
 
 
-def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float = 0.2) -> IdentificationRisk:
+def prosecutor_risk(
+    people: Microdata, *, known: Known = None, threshold: float = 0.2, missing_keys: str = OWN
+) -> IdentificationRisk:
     """The risk if the intruder knows that the target is in the file: 1/f in a class of f records.
 
     Highest: 1/min f. Average: (number of classes)/n. Above: the share of records in classes with 1/f > ``threshold``
-    (0.2: fewer than five alike). Source: El Emam and Dankar (2008), Protecting privacy using k-anonymity; the figures
-    as in El Emam (2013), Guide to the de-identification of personal health information.
+    (0.2: fewer than five alike). With ``missing_keys="any"`` f counts every record that could be equal to it, as in
+    `k_anonymity`, and the average is that of 1/f over records. Source: El Emam and Dankar (2008), Protecting privacy
+    using k-anonymity; the figures as in El Emam (2013), Guide to the de-identification of personal health information.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFFFFFM"), "pay": range(7)})
@@ -128,11 +134,14 @@ def prosecutor_risk(people: Microdata, *, known: Known = None, threshold: float 
     (1.0, 0.286, 0.143)
     """
     threshold = _checked_threshold(threshold)
-    sizes = known_classes(people, known).sizes
+    classes = known_classes(people, known)
+    own, found = classes.sizes, matches(classes, missing_keys).sizes
+    # Where each class is counted alone, Σ size/size is the number of classes, without rounding.
+    sums = float(len(own)) if found is own else float((own / found).sum())
     return IdentificationRisk(
-        highest=1 / float(sizes.min()),
-        average=len(sizes) / len(people),
-        above=float(sizes[1 / sizes > threshold].sum()) / len(people),
+        highest=1 / float(found.min()),
+        average=sums / len(people),
+        above=float(own[1 / found > threshold].sum()) / len(people),
         threshold=threshold,
         population=FILE,
     )
@@ -230,7 +239,7 @@ class IndividualRisk:
         return self.expected / len(self.classes.people)
 
 
-def individual_risk(people: Microdata, *, known: Known = None) -> IndividualRisk:
+def individual_risk(people: Microdata, *, known: Known = None, missing_keys: str = OWN) -> IndividualRisk:
     """Each record's risk E[1/F | f] by Benedetti and Franconi: f records of a class, F people in the population.
 
     F given f is negative binomial with the class's sampling rate p = f / (sum of its survey weights), so
@@ -238,9 +247,10 @@ def individual_risk(people: Microdata, *, known: Known = None) -> IndividualRisk
         r = p^f / f · ₂F₁(f, f; f + 1; q) = p · I_f,   q = 1 − p,   I_f = ∫_0^1 (1−t)^(f−1) / (1 − q·t) dt,
 
     in closed form I_1 = ln(1/p) / q and I_(f+1) = (1/f − p · I_f) / q. A class whose weights sum to no more than its
-    records is complete: r = 1/f. Weights are needed. Sources: Benedetti and Franconi (1998), Statistical and
-    technological solutions for controlled data dissemination; Franconi and Polettini (2004), Individual risk estimation
-    in µ-Argus: a review.
+    records is complete: r = 1/f. Weights are needed. With ``missing_keys="any"`` a missing key matches any value, as in
+    sdcMicro (method "exact"): f and the weights are those of all records that could be equal to it. Sources: Benedetti
+    and Franconi (1998), Statistical and technological solutions for controlled data dissemination; Franconi and
+    Polettini (2004), Individual risk estimation in µ-Argus: a review.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": list("FFM"), "pay": range(3), "w": [180, 180, 215]})
@@ -249,8 +259,9 @@ def individual_risk(people: Microdata, *, known: Known = None) -> IndividualRisk
     (array([0.0054, 0.0054, 0.0251]), 0.0359)
     """
     classes = known_classes(people, known)
-    rate = classes.sizes / weighted(classes).sizes
-    return IndividualRisk(classes, rate * _integral(classes.sizes, rate))
+    sizes = matches(classes, missing_keys).sizes
+    rate = sizes / weighted(classes, missing_keys).sizes
+    return IndividualRisk(classes, rate * _integral(sizes, rate))
 
 
 def _integral(sizes: NDArray[np.int64], rate: Floats) -> Floats:

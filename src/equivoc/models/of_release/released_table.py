@@ -13,8 +13,8 @@ from equivoc.attributes.kinds import Categories, Kind, Number
 from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.cells import count_cells
 from equivoc.data.columns import Column, Encoder, positions
-from equivoc.data.lattice import row_codes, row_groups
 from equivoc.data.microdata import Microdata, check_people
+from equivoc.data.missing_keys import sums_that_fit
 from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 from equivoc.models.of_file.anonymity import k_anonymity, l_diversity, t_closeness
@@ -234,41 +234,19 @@ def released_anonymity(people: Microdata, release: Release, *, known: Known = No
 
 ANY = ", a star is any value"
 """At the end of the names of these measures."""
-MOST_WORK = 200_000_000
-"""Comparisons of a class with a pattern of stars; with more, these measures are left out."""
 
 
 def records_that_fit(columns: Sequence[tuple[Ints, NDArray[np.bool_]]]) -> Ints | None:
     """How many records agree with each wherever neither has a star, itself included; None if that is too much work.
 
-    Each column is a code per record and whether it is a star. Classes with the same pattern of stars are counted by the
-    keys in which neither they nor the others have a star.
+    Each column is a code per record and whether it is a star.
 
     >>> age, sex = np.array([20, 20, 30, 0, 0]), np.array([1, 1, 2, 2, 0])
     >>> records_that_fit([(age, age == 0), (sex, sex == 0)]).tolist()
     [3, 3, 3, 3, 5]
     """
-    rows = len(columns[0][0])
-    patterns = row_groups([(star.astype(np.int64), 2) for _, star in columns], rows)
-    coded = [(codes, int(codes.max()) + 1) for codes, _ in columns]
-    groups = row_groups([*coded, (patterns.of, len(patterns.first))], rows)
-    if len(patterns.first) * len(groups.first) * len(columns) > MOST_WORK:
-        return None
-    values = [codes[groups.first] for codes, _ in columns]
-    stars = [star[groups.first] for _, star in columns]
-    pattern = patterns.of[groups.first]
-    fits = np.zeros(len(groups.first), np.int64)
-    of_pattern = [np.flatnonzero(pattern == number) for number in range(len(patterns.first))]
-    for own in of_pattern:
-        for other in of_pattern:
-            shared = [at for at, star in enumerate(stars) if not (star[own[0]] or star[other[0]])]
-            both = np.concatenate([own, other])
-            codes, _ = row_codes([(values[at][both], int(values[at].max()) + 1) for at in shared], len(both))
-            distinct, place = np.unique(codes, return_inverse=True)
-            times = np.zeros(len(distinct), np.int64)
-            np.add.at(times, place[len(own) :], groups.times[other])
-            fits[own] += times[place[: len(own)]]
-    return fits[groups.of]
+    found = sums_that_fit(columns, [np.ones(len(columns[0][0]))])
+    return None if found is None else found[0].astype(np.int64)
 
 
 def star_measures(table: ReleasedTable, release: Release, known: Sequence[str]) -> list[Measure]:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equivoc.data.microdata import Microdata
-from equivoc.gateway.answered import Answered, KeyOrders, Setting
+from equivoc.gateway.answered import Answered, KeyOrders, Shared
 from equivoc.gateway.gateway import Gateway
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.rank_rule import secret_prime
@@ -31,7 +31,7 @@ def answered(truth: Any, values: Any, **policy: Any) -> Answered:
     people = Microdata(frame, confidential="x", keys=["id"], domain=values)
     grid = even_grid(people.values)
     made = Policy(**{"least_people": 1, **policy})
-    return Answered(Setting(made, secret_prime(5), grid, grid.positions[people.codes], KeyOrders(people)))
+    return Answered(Shared(made, secret_prime(5), grid, grid.positions[people.codes], KeyOrders(people)))
 
 
 def question(aggregate: str, members: Any, truth: Any) -> Question:

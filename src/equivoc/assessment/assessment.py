@@ -45,7 +45,7 @@ from equivoc.models.of_release.released_table import ReleasedAnonymity, released
 from equivoc.releases.release import Release
 from equivoc.renamed import renamed_field
 from equivoc.requirements.nothing_released import NothingReleased
-from equivoc.requirements.outcome import Outcome, judged, spread
+from equivoc.requirements.outcome import Outcome, outcomes_of, spread
 from equivoc.requirements.requirement import Requirement
 from equivoc.results.result import Reported
 from equivoc.techniques.technique import Technique
@@ -337,7 +337,7 @@ class Assessment(Reported):
     @cached_property
     def requirements(self) -> tuple[Outcome, ...]:
         """The outcome of each requirement: met or not, and by how much; over ``replicates`` if there are several."""
-        return judged(self)
+        return outcomes_of(self)
 
     @property
     def meets(self) -> bool:

@@ -113,7 +113,7 @@ def tabulated(
     )
 
 
-def judged(
+def frames_and_facts(
     made: CellTable, rules: Sequence[Rule], *, record_values: bool
 ) -> tuple[list[Any], dict[str, Any]]:
     """The frames to write, and the facts to print. Both hold contributions only with ``record_values``."""
@@ -365,7 +365,7 @@ def table(
                 frames, facts = [found.tried], choice_facts(found)
                 meets = facts["meets"]
             elif asked is None:
-                frames, facts = judged(made, rules, record_values=record_values)
+                frames, facts = frames_and_facts(made, rules, record_values=record_values)
             else:
                 frames, facts, page = asked.release(
                     made,

@@ -59,7 +59,7 @@ class KeyOrders:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class Shared:
     """What all scopes of a gateway share."""
 
     policy: Policy
@@ -74,7 +74,7 @@ class Setting:
 class Answered:
     """The answered questions of everyone, or of one analyst; grows by one statement at a time."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Shared) -> None:
         policy, people = setting.policy, len(setting.truth)
         self._setting = setting
         self._digests: set[bytes] = set()
@@ -86,7 +86,7 @@ class Answered:
         self._ranges: list[dict[str, tuple[int, int]]] = []
         self._linked = np.arange(people)
         self._moves: SumMoves | None = None
-        self._judged: tuple[NDArray[np.int64], SumMoves] | None = None
+        self._last: tuple[NDArray[np.int64], SumMoves] | None = None
         """The last question that was judged, and the moves if it is answered: computed once for both."""
         draws = policy.draws if policy.simulatable else 0
         self._pool = AnswerPool(setting.grid, people=people, draws=draws, seed=self.seed(b"begin"))
@@ -144,7 +144,7 @@ class Answered:
         touched = np.unique(np.concatenate([self._linked[question.members] for question in new]))
         accepted = policy.draws_accepted if policy.simulatable else 0
         moves = self._moves_with(sums, trial)
-        self._judged = (sums[0], moves) if len(sums) == 1 else None
+        self._last = (sums[0], moves) if len(sums) == 1 else None
         return self._pool.disclosing(
             extremes,
             moves,
@@ -190,8 +190,8 @@ class Answered:
             self.known_sums.answer(trial)
         self._sets.append(question.members)
         self._ranges.append(self._setting.orders.ranges(question.members))
-        judged, self._judged = self._judged, None
-        self._moves = judged[1] if judged is not None and judged[0] is question.members else None
+        last, self._last = self._last, None
+        self._moves = last[1] if last is not None and last[0] is question.members else None
 
     def _current_moves(self) -> SumMoves:
         if self._moves is None:

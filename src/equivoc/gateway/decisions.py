@@ -12,7 +12,7 @@ import numpy as np
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.gateway.answer_pool import least_work
-from equivoc.gateway.answered import SUMS, Answered, KeyOrders, Setting, digest
+from equivoc.gateway.answered import SUMS, Answered, KeyOrders, Shared, digest
 from equivoc.gateway.edges import edge_fault, key_classes, too_small
 from equivoc.gateway.history import Entry, SavedPool
 from equivoc.gateway.policy import Policy
@@ -104,7 +104,7 @@ class Decisions:
         self._people = people
         self._policy = policy
         grid, _ = answer_grid(people.values, people=len(people))
-        self._setting = Setting(
+        self._setting = Shared(
             policy,
             secret_prime(int.from_bytes(secret, "big")),
             grid,

@@ -123,7 +123,7 @@ WORTH = 1e-4
 
 
 @dataclass(frozen=True)
-class Settings:
+class ModelSettings:
     """The chosen settings: a chain's keys, strengths and steps, or a forest's leaf size, weight and steps."""
 
     model: str = "prior"
@@ -138,7 +138,7 @@ class Settings:
     """Mean log2 likelihood of held-out records, in bits per record; larger is better."""
 
 
-def score_of(settings: Settings) -> float:
+def score_of(settings: ModelSettings) -> float:
     """Larger is better."""
     return settings.score
 
@@ -170,10 +170,10 @@ def mean_log(evidence: Floats, weights: Floats) -> float:
     return float(weights[fits] @ np.log2(evidence[fits]) / max(weights.sum(), 1.0))
 
 
-def score_of_prior(file: HeldOutFile) -> Settings:
+def score_of_prior(file: HeldOutFile) -> ModelSettings:
     """The settings that use the given prior without learning."""
     evidence = (file.likelihood @ file.prior)[file.symbols]
-    return Settings(score=mean_log(evidence, file.informative))
+    return ModelSettings(score=mean_log(evidence, file.informative))
 
 
 # Chooses the chain of keys to learn from: their order, the shrinkage strengths and the EM steps, by held-out
@@ -193,7 +193,7 @@ WORK = 1.5e9
 """The most cells × values × folds × steps on a large file: about 15 s."""
 
 
-def best_chain(file: HeldOutFile) -> tuple[Settings, tuple[int, ...]]:
+def best_chain(file: HeldOutFile) -> tuple[ModelSettings, tuple[int, ...]]:
     """The settings with the best held-out score, and all keys in the order in which they are added."""
     found = [_tried(file, file.chain(()), (), (ROOT,), STEPS_WHILE_ORDERING)]
     while len(found[-1].order) < file.keys.shape[1]:
@@ -218,13 +218,13 @@ def best_chain(file: HeldOutFile) -> tuple[Settings, tuple[int, ...]]:
     return best, found[-1].order
 
 
-def lengthened(file: HeldOutFile, chosen: Settings, order: Sequence[int]) -> Settings:
+def lengthened(file: HeldOutFile, chosen: ModelSettings, order: Sequence[int]) -> ModelSettings:
     """The settings chosen on a part of the file, plus further keys that improve the score on the whole file (one fold).
 
     The score is that of the part plus the gain on the whole file, to be comparable with other models' scores.
     """
 
-    def tried(keys: tuple[int, ...], strengths: tuple[float, ...]) -> Settings:
+    def tried(keys: tuple[int, ...], strengths: tuple[float, ...]) -> ModelSettings:
         chain = file.chain(keys)
         affordable = int(WORK / (chain.symbols.size * file.prior.size * FOLDS))
         return _tried(file, chain, keys, strengths, min(max(affordable, 2), STEPS), folds=1)
@@ -246,7 +246,7 @@ def _tried(
     steps: int | None = None,
     *,
     folds: int = FOLDS,
-) -> Settings:
+) -> ModelSettings:
     """The best held-out score along the steps, and its step; stops when a step does not improve it."""
     held = [chain.counts(file.fold == f) for f in range(folds)]
     fits = [chain.fits(chain.counts(file.fold != f), strengths) for f in range(folds)]
@@ -263,4 +263,4 @@ def _tried(
         if score <= best + WORTH:
             break
         best, at = score, step
-    return Settings("chain", order, strengths, steps=at, score=best)
+    return ModelSettings("chain", order, strengths, steps=at, score=best)

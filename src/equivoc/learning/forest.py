@@ -19,7 +19,7 @@ from equivoc.learning.chain import (
     FOLDS,
     WORTH,
     HeldOutFile,
-    Settings,
+    ModelSettings,
     believed_values,
     mean_log,
     score_of_prior,
@@ -118,14 +118,14 @@ CLEAR = 0.003
 """Bits per record: a smaller leaf must be better by this. Large leaves gain more from further steps."""
 
 
-def best_forest(file: HeldOutFile) -> tuple[Settings, Floats]:
+def best_forest(file: HeldOutFile) -> tuple[ModelSettings, Floats]:
     """The settings with the best held-out score, and each record's prior by the forest fitted without it."""
     chosen, reached = LEAVES[0], -np.inf
     for leaf in LEAVES:
         settings, _ = next(_tried(file, leaf, TREES_WHILE_CHOOSING))
         if settings.score > reached + CLEAR:
             chosen, reached = leaf, settings.score
-    best, prior = Settings("forest"), np.broadcast_to(file.prior, (len(file.symbols), len(file.prior)))
+    best, prior = ModelSettings("forest"), np.broadcast_to(file.prior, (len(file.symbols), len(file.prior)))
     if reached < score_of_prior(file).score:  # there is nothing to learn
         return best, prior
     for settings, found in _tried(file, chosen, TREES):
@@ -135,7 +135,7 @@ def best_forest(file: HeldOutFile) -> tuple[Settings, Floats]:
     return best, prior
 
 
-def _tried(file: HeldOutFile, leaf: int, trees: int) -> Iterator[tuple[Settings, Floats]]:
+def _tried(file: HeldOutFile, leaf: int, trees: int) -> Iterator[tuple[ModelSettings, Floats]]:
     """After each EM step, the best share with its held-out score, and the forests' predictions for all records."""
     likelihood = file.likelihood[file.symbols]
     given = likelihood @ file.prior
@@ -147,7 +147,7 @@ def _tried(file: HeldOutFile, leaf: int, trees: int) -> Iterator[tuple[Settings,
         learnt = np.einsum("rd,rd->r", likelihood, found)
         scores = [mean_log(s * learnt + (1 - s) * given, file.informative) for s in SHARES]
         score, share = max(zip(scores, SHARES, strict=True))
-        yield Settings("forest", leaf=leaf, share=share, steps=step, score=score), found
+        yield ModelSettings("forest", leaf=leaf, share=share, steps=step, score=score), found
 
 
 def _fits(file: HeldOutFile, fold: int, leaf: int, trees: int) -> Iterator[Floats]:

@@ -29,7 +29,7 @@ from equivoc.errors import InputError
 from equivoc.learning.chain import (
     FOLDS,
     HeldOutFile,
-    Settings,
+    ModelSettings,
     believed_values,
     best_chain,
     lengthened,
@@ -113,8 +113,8 @@ class Learned:
     """For each row, P(released symbol | its keys), up to the likelihood's factor."""
     row_of: Ints = field(repr=False)
     """The row of each record."""
-    settings: Settings
-    candidates: tuple[Settings, ...]
+    settings: ModelSettings
+    candidates: tuple[ModelSettings, ...]
     """The best of each model, the chosen one included."""
     symbols: Ints = field(repr=False)
     fold: Ints = field(repr=False)
@@ -250,7 +250,7 @@ def _learnt(file: HeldOutFile, models: Sequence[str]) -> Learned:
     return _by_chain(file, max(candidates, key=score_of), candidates)
 
 
-def _by_chain(file: HeldOutFile, best: Settings, candidates: Sequence[Settings]) -> Learned:
+def _by_chain(file: HeldOutFile, best: ModelSettings, candidates: Sequence[ModelSettings]) -> Learned:
     """The posteriors by a chain (after 0 steps: the given prior), each fold's by the model fitted without it."""
     chain = file.chain(best.order)
     rows, first = np.unique(chain.cell_of * FOLDS + file.fold, return_inverse=True)
@@ -269,8 +269,8 @@ def _of_file(
     posteriors: Floats,
     evidence: Floats,
     row_of: Ints,
-    best: Settings,
-    candidates: Sequence[Settings],
+    best: ModelSettings,
+    candidates: Sequence[ModelSettings],
 ) -> Learned:
     """The result for all records of the file, including those that represent targets."""
     nobody = np.empty((FOLDS, 0, len(file.likelihood)))

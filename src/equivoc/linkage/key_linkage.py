@@ -61,7 +61,7 @@ def group(true: Codes, known: tuple[int, ...], domain_sizes: Sequence[int]) -> G
     return Grouping(known, found.first, found.of)
 
 
-def walk(
+def class_weights(
     true: Codes, released: CodedFile, groupings: Sequence[Grouping]
 ) -> tuple[list[Any], list[tuple[int, int]]]:
     """The weights of all groupings' classes, and the (grouping, class) pairs that no record fits.
@@ -260,7 +260,7 @@ def linkage(classes: npt.ArrayLike, released: CodedFile, *, known: Sequence[int]
     if len(true) == 0:
         return np.empty((0, released.confidential_size))
     grouping = group(true, columns, released.domain_sizes)
-    (weights,), stranded = walk(true, released, [grouping])
+    (weights,), stranded = class_weights(true, released, [grouping])
     if stranded:
         row = int(grouping.first[[lost for _, lost in stranded]].min())
         raise _nobody_fits(f"row {row} of the classes", columns, true[row], len(stranded))
@@ -318,7 +318,7 @@ def _sweep(true: Codes, released: CodedFile, wanted: Iterable[tuple[int, ...]]) 
 
 
 def _together(true: Codes, released: CodedFile, groupings: Sequence[Grouping]) -> Iterator[SubsetLinkage]:
-    weights, stranded = walk(true, released, groupings)
+    weights, stranded = class_weights(true, released, groupings)
     if stranded:
         number, lost = stranded[0]
         known, row = groupings[number].known, groupings[number].first[lost]

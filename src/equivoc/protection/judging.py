@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Setting:
+class FileQuestion:
     """The intruder for whom the file is assessed, and the requirements."""
 
     known: tuple[str, ...]
@@ -81,7 +81,7 @@ class Judged:
         }
 
 
-def judged(
+def riskier_outcomes(
     made: Mapping[str, Assessment], read: Mapping[str, Assessment], require: Sequence[Requirement]
 ) -> list[Judged]:
     """Every requirement for every attribute, by the figure that is nearer to the wrong side of the limit."""

@@ -18,14 +18,14 @@ from equivoc.intruder.strengths import INTRUDERS
 from equivoc.protection.certificate import FORMAT, VERSION, certificate_text, with_digest
 from equivoc.protection.judging import (
     SEED_BITS,
+    FileQuestion,
     Judged,
     MadeRelease,
-    Setting,
     check_makes_a_file,
     drawn_seed,
-    judged,
     make_release,
     release_figures,
+    riskier_outcomes,
     row_order,
 )
 from equivoc.protection.protected_file import (
@@ -121,7 +121,7 @@ def protect(
     file_format(path)
     check_outputs([path, beside], inputs=inputs)
     by_name = isinstance(eps, Mapping)
-    setting = Setting(
+    question = FileQuestion(
         people.known_keys(known),
         prior,
         intruder,
@@ -133,11 +133,11 @@ def protect(
     made = make_release(people, technique, used)
     order = None if keep_order or made.origins is None else row_order(len(made.table), used)
     table = published_table(made, kept, order)
-    own = setting.assessed(made.releases)
+    own = question.assessed(made.releases)
     with suppress(_NotToBePublished), replacing_together([path, beside], private=True) as (file, words):
         write_table(table, file, escape=escape)
-        read = setting.assessed(_read_again(people, technique, file, escape=escape))
-        held = judged(own, read, setting.require)
+        read = question.assessed(_read_again(people, technique, file, escape=escape))
+        held = riskier_outcomes(own, read, question.require)
         facts = with_digest(
             {
                 "format": FORMAT,
@@ -146,7 +146,7 @@ def protect(
                 "technique": _technique_facts(technique),
                 "people": described_people(people),
                 "assessment": {
-                    "known": list(setting.known),
+                    "known": list(question.known),
                     "prior": prior,
                     "intruder": intruder,
                     "eps": {name: list(result.eps) for name, result in own.items()},
@@ -175,7 +175,7 @@ def protect(
         check_outputs([path, beside], inputs=inputs)
         if not (facts["meets"] or write_anyway):
             raise _NotToBePublished
-    cautions = _warnings(made, technique, setting.known, kept=list(kept), given=seed, shown=facts["seed"])
+    cautions = _warnings(made, technique, question.known, kept=list(kept), given=seed, shown=facts["seed"])
     warnings = tuple(dict.fromkeys((*(remark.sentence for remark in people.remarks), *cautions)))
     return Protected(path, beside, facts["meets"] or write_anyway, facts, tuple(held), warnings)
 

@@ -12,12 +12,12 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.protection.certificate import FIGURES, Facts, digest_of, read_certificate
 from equivoc.protection.judging import (
+    FileQuestion,
     MadeRelease,
-    Setting,
     check_makes_a_file,
-    judged,
     make_release,
     release_figures,
+    riskier_outcomes,
     row_order,
 )
 from equivoc.protection.protected_file import (
@@ -131,7 +131,7 @@ def _checks(
         f"These are other people: there are {_people(len(people), people.dropped)}, but the certificate is about "
         f"{_people(expected, left_out)}.",
     )
-    setting = Setting(
+    question = FileQuestion(
         people.known_keys(facts["assessment"]["known"]),
         facts["assessment"]["prior"],
         facts["assessment"]["intruder"],
@@ -142,7 +142,7 @@ def _checks(
     try:
         table = read_table(path, escaped=facts["file"]["escaped"])
         wrong = list(_shape(facts, table))
-        read = setting.assessed(read_back(people, technique, table))
+        read = question.assessed(read_back(people, technique, table))
         wrong += _figures(facts, read, "file")
     except InputError as mistake:
         wrong.append(
@@ -153,9 +153,9 @@ def _checks(
             "The certificate and the file are as they were written, so these are probably other people."
         )
     yield _check("figures of the file", not wrong, "The figures of the file are right.", " ".join(wrong))
-    yield from _release(facts, technique, people, path, setting, seed)
+    yield from _release(facts, technique, people, path, question, seed)
     if read is not None:
-        yield _requirements(facts, read, setting)
+        yield _requirements(facts, read, question)
 
 
 def _people(records: int, left_out: int) -> str:
@@ -198,11 +198,11 @@ def _shown(value: float | None) -> str:
     return "none" if value is None else figure(value)
 
 
-def _requirements(facts: Facts, read: Mapping[str, Assessment], setting: Setting) -> Check:
+def _requirements(facts: Facts, read: Mapping[str, Assessment], question: FileQuestion) -> Check:
     """Each requirement is judged again by the riskier of the file's figure and the recorded one of the release."""
     recorded = facts["requirements"]
     wrong = []
-    for each in judged(read, read, setting.require):
+    for each in riskier_outcomes(read, read, question.require):
         held, name = each.outcome, each.outcome.attribute
         said = [r for r in recorded if r["attribute"] == name and r["requirement"] == held.requirement.text]
         if len(said) != 1:
@@ -235,7 +235,12 @@ def _met(meets: bool) -> str:
 
 
 def _release(
-    facts: Facts, technique: Technique, people: Microdata, path: Path, setting: Setting, seed: int | None
+    facts: Facts,
+    technique: Technique,
+    people: Microdata,
+    path: Path,
+    question: FileQuestion,
+    seed: int | None,
 ) -> Iterator[Check]:
     """The release made again: its file and its figures."""
     held = None if facts["seed"] is None else int(facts["seed"])
@@ -269,7 +274,7 @@ def _release(
         f"The file is what {by} makes of these people.",
         f"The file is not what {by} makes of these people: {different}. {_likely(used)}",
     )
-    wrong = list(_figures(facts, setting.assessed(made.releases), "release"))
+    wrong = list(_figures(facts, question.assessed(made.releases), "release"))
     yield _check(
         "figures of the release", not wrong, "The figures of the release are right.", " ".join(wrong)
     )

@@ -343,7 +343,7 @@ def overruled(found: Outcome, why: str) -> Outcome:
 # The requirements of an assessment, judged: over its replicates if there are several.
 
 
-def judged(result: Assessment) -> tuple[Outcome, ...]:
+def outcomes_of(result: Assessment) -> tuple[Outcome, ...]:
     """The outcome of each requirement of the assessment, in order."""
     if not result.require:
         return ()

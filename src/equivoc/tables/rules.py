@@ -102,7 +102,7 @@ class PQ:
         """True for every cell that is unsafe by the rule."""
         top = _largest(table, 2, "the p % rule" if self.q == 100 else "the pq rule")
         found = estimable_cells(table.contributions, top, p=self.p, q=self.q, protected=_protected(table))
-        return found & judged(table)
+        return found & may_be_unsafe(table)
 
     def protection(self, table: CellTable) -> Floats:
         """The protection that each unsafe cell needs; 0 for safe cells."""
@@ -136,7 +136,7 @@ class Dominance:
         top = _largest(table, self.n, "dominance")
         n = min(self.n, top.shape[1])
         found = dominated_cells(table.contributions, top, n=n, k=self.k, protected=_protected(table))
-        return found & judged(table)
+        return found & may_be_unsafe(table)
 
     def protection(self, table: CellTable) -> Floats:
         """The protection that each unsafe cell needs; 0 for safe cells."""
@@ -173,7 +173,7 @@ class Threshold:
                 "the table does not say how many contributors its cells have, so the threshold rule cannot judge them: "
                 "add a column people."
             )
-        return (table.people < self.least) & judged(table)
+        return (table.people < self.least) & may_be_unsafe(table)
 
     def protection(self, table: CellTable) -> Floats:
         """The protection that each unsafe cell needs; 0 for safe cells."""
@@ -230,7 +230,7 @@ def protection_from_largest(table: CellTable, rules: Any) -> Floats:
     return np.asarray(np.max(found, axis=0))
 
 
-def judged(table: CellTable) -> Booleans:
+def may_be_unsafe(table: CellTable) -> Booleans:
     """True for cells that a rule may call unsafe: with contributors who did not all agree, and with a known value."""
     return np.asarray((table.people != 0) & ~table.waived & ~np.isnan(table.values))
 

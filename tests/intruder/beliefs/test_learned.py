@@ -6,7 +6,7 @@ import pytest
 
 from equivoc.errors import InputError
 from equivoc.learning import learned
-from equivoc.learning.chain import ClassChain, HeldOutFile, Settings
+from equivoc.learning.chain import ClassChain, HeldOutFile, ModelSettings
 from equivoc.learning.learned import learn
 
 VALUES = 8
@@ -75,7 +75,7 @@ def test_a_record_is_not_learnt_from_itself():
     fold = np.arange(300) % 5
     other = symbols.copy()
     other[7] = (symbols[7] + 3) % VALUES
-    settings = Settings("chain", (0, 1), (8.0, 4.0, 2.0), steps=3)
+    settings = ModelSettings("chain", (0, 1), (8.0, 4.0, 2.0), steps=3)
     priors = []
     for shown in (symbols, other):
         file = HeldOutFile(keys, shown, fold, masked(0.6), np.full(VALUES, 1 / VALUES), 0)

@@ -13,6 +13,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.notation.declared import params
 from equivoc.releases.release import Release
 from equivoc.techniques.notation import TECHNIQUES, technique_from
+from equivoc.techniques.technique import Technique
 
 MOST_BITS = 0.05
 MOST_HITS = 0.02
@@ -159,6 +160,42 @@ def test_a_weak_intruder_that_the_technique_names_is_said_to_be_weak() -> None:
     assert told == pytest.approx(read, abs=0.02)
     strong = eq.assess(people, eq.Microaggregation(size=3, method="mdav", belief="order"))
     assert not any("comes closer to the truth" in each for each in strong.notes)
+
+
+@pytest.mark.parametrize(
+    "technique",
+    [eq.Microaggregation(size=3, belief="sum"), eq.Microaggregation(size=3, method="fast", belief="sum")],
+    ids=lambda each: each.notation,
+)
+def test_a_weak_intruder_that_the_technique_names_makes_nothing_publishable(technique: Technique) -> None:
+    people = SHAPES["heavy tails"]
+    eps = tenth(people) / 10
+    own = eq.assess(people, technique, eps=[eps])
+    read = eq.assess(people, eq.ReleasedFile(own.release.table), eps=[eps], intruder="plain")
+    weak, strong = (each.summary["truth"]["true_hit"][eps] for each in (own, read))
+    assert weak < strong - 0.1
+    gain = (own.summary["truth"]["gain"] + read.summary["truth"]["gain"]) / 2
+    limits = [f"true_hit({eps!r}) <= {(weak + strong) / 2!r}", f"gain <= {gain!r}"]
+    for intruder in ("strongest", "informed"):
+        judged = eq.assess(people, technique, require=limits, intruder=intruder)
+        assert [each.meets for each in judged.requirements] == [False, False]
+        assert judged.intruder == "own"
+        assert judged.requirements[0].value >= strong - 1e-9
+        assert any("requirements are judged by it" in each for each in judged.notes)
+    drawn = eq.assess(people, technique, require=limits, replicates=2)
+    assert not any(each.meets for each in drawn.requirements)
+    done = eq.compare(people, [technique], require=limits)
+    assert done.choice is None
+    assert done.frame["intruder"].tolist() == [judged.decisive.intruder]
+    assert done.frame["gain"][0] >= read.summary["truth"]["gain"] - 0.02
+
+
+def test_a_strong_intruder_that_the_technique_names_is_kept() -> None:
+    people = SHAPES["heavy tails"]
+    result = eq.assess(people, eq.Microaggregation(size=3, method="mdav", belief="order"), require=["h0 >= 0"])
+    assert result.decisive.intruder == result.intruder == "own"
+    assert not any("comes closer" in each for each in result.notes)
+    assert result.requirements[0].value == pytest.approx(result.means["h0"])
 
 
 def test_a_new_technique_without_a_row_fails(monkeypatch: pytest.MonkeyPatch) -> None:

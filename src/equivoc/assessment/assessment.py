@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ from equivoc.data.classes import class_of_records
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import without_zeros
-from equivoc.intruder.strengths import TIE, Choice
+from equivoc.intruder.strengths import Choice
 from equivoc.models.measures import measure_rows
 from equivoc.models.of_file.measure import Measure
 from equivoc.models.of_release.released_table import ReleasedAnonymity, released_anonymity
@@ -97,6 +97,16 @@ class Assessment(Reported):
     """The technique; None if an existing release was assessed."""
     require: tuple[Requirement, ...] = ()
     """What the release must meet to be published."""
+    with_floor: bool = False
+    """True if somebody who does not know the technique takes the place of the intruder that it names, if stronger."""
+
+    @cached_property
+    def decisive(self) -> Assessment:
+        """The assessment by which it is decided whether the release may be published: this one, unless the technique
+        names its own intruder. She must not make a release look safer than it is to those who do not know it."""
+        if not self.release.fixed or self.with_floor:
+            return self
+        return replace(self, with_floor=True, control=None, replicates=1)
 
     @property
     def attributes(self) -> dict[str, Assessment]:
@@ -107,6 +117,8 @@ class Assessment(Reported):
     def choice(self) -> Choice:
         """The intruders that were tried, the one that is used, and why others were left out."""
         classes = self.people.classes(list(self.known))
+        if self.with_floor:
+            return self.release.above_the_floor(classes, self.prior_probabilities)
         return self.release.choice(classes, self.prior_probabilities, self.asked)
 
     @property
@@ -118,9 +130,8 @@ class Assessment(Reported):
     def notes(self) -> list[str]:
         """What to know about how the people were read, the figures and the intruder, one sentence each."""
         notes = [*(remark.sentence for remark in self.people.remarks), *self.release.notes(self.known)]
-        if self.asked == "strongest":
-            return notes + self._below_the_floor
-        if self.asked == self.intruder:
+        notes += self._below_the_floor
+        if self.asked in ("strongest", self.intruder):
             return notes
         why = self.choice.left_out[self.asked]
         return [
@@ -132,16 +143,19 @@ class Assessment(Reported):
     @cached_property
     def _below_the_floor(self) -> list[str]:
         """Where the technique's own intruder is weaker than somebody who does not know the technique: who and how."""
-        if not self.release.fixed:
-            return []
-        plainly = self.release.floor(self.posteriors.classes, self.prior_probabilities)
-        own = self.choice.used.truth.surprise
-        if plainly is None or plainly.truth.surprise >= own - TIE:
+        stronger, own = self.decisive.choice.used, self.choice.used
+        if self.release.fixed and stronger.intruder == own.intruder and self.require:
+            return [
+                "Requirements are judged with the hits and the certainty of whoever is right about more people: the "
+                "intruder that the technique names, or someone who does not know how the release was made."
+            ]
+        if stronger.intruder == own.intruder:
             return []
         return [
             "The figures are for the intruder that the technique names, and no other was tried. Someone who does not "
-            f"know how the release was made ({plainly.intruder}) comes closer to the truth: "
-            f"{figure(plainly.truth.surprise)} bits of surprise, not {figure(own)}. The risk is at least that high."
+            f"know how the release was made ({stronger.intruder}) comes closer to the truth: "
+            f"{figure(stronger.truth.surprise)} bits of surprise, not {figure(own.truth.surprise)}. The risk is at "
+            "least that high, and requirements are judged by it."
         ]
 
     @property

@@ -106,7 +106,7 @@ class ComparedSetting:
                     f"{self.people.confidential!r}; round them to fewer values."
                 )
                 return ComparedCell.failed(key, why, perf_counter() - begin)
-        return ComparedCell(key, risks, lost, reasons, result.intruder, perf_counter() - begin)
+        return ComparedCell(key, risks, lost, reasons, result.decisive.intruder, perf_counter() - begin)
 
 
 def wanted_figures(asked: Sequence[Requirement]) -> tuple[Requirement, ...]:

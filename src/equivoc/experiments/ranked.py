@@ -61,8 +61,8 @@ def headline(
     beside = [undecided([each.notation for each in tied])] if tied else []
     if "own" in chosen.intruders:
         beside.append(
-            "Its figures are for the intruder that its parameters name, and no other was tried: someone else may learn "
-            "more."
+            "Its figures are for the intruder that its parameters name, who learns no less than someone who does not "
+            "know how it was made; no other was tried: someone else may learn more."
         )
     return " ".join([told, *beside])
 

@@ -25,7 +25,6 @@ from equivoc.intruder.strengths import (
     STRENGTHS,
     Choice,
     InapplicableError,
-    Tried,
     choose,
     informed,
     learned,
@@ -168,12 +167,10 @@ class Release(ABC):
             return plain(reading, classes, prior)
         return reading.strongest(classes, prior, most=OWN_PAIRS)
 
-    def floor(self, classes: Classes, prior: NDArray[np.float64]) -> Tried | None:
-        """Of those who do not use how the release was made, the one closest to the truth; None: nobody can read it."""
-        names = [name for name in PLAIN if not self.unreadable(name)]
-        if not names:
-            return None
-        return choose(names, partial(self.plainly, classes, prior), prior, {}).used
+    def above_the_floor(self, classes: Classes, prior: NDArray[np.float64]) -> Choice:
+        """The technique's own intruder, or somebody who does not use how the release was made and is stronger."""
+        names = ["own", *(name for name in PLAIN if not self.unreadable(name))]
+        return choose(names, partial(self._readings, classes, prior), prior, dict.fromkeys(STRENGTHS, OWN))
 
     def informed_of_classes(self, classes: Classes, prior: NDArray[np.float64]) -> Posteriors:
         """The posteriors of the informed intruder."""

@@ -39,8 +39,10 @@ def figure_value(result: Assessment, requirement: Requirement) -> float | None:
 
     The tolerance must be one of the assessment's. k, l and t are those of the released file by the known keys. Where
     trust was also estimated for each person (``result.truth.gated``), surprise and gain at ε = 0 are the riskier of
-    both estimates. Hits and certainty are those of the intruder for whom they are largest.
+    both estimates. Hits and certainty are those of the intruder for whom they are largest. Where the technique names
+    its own intruder, somebody who does not know the technique takes her place if she is stronger (``result.decisive``).
     """
+    result = result.decisive
     if requirement.figure in ("k", "l", "t"):
         found: float | None = getattr(result.released_anonymity, requirement.figure)
         return found

@@ -192,7 +192,9 @@ def test_a_weak_intruder_that_the_technique_names_makes_nothing_publishable(tech
 
 def test_a_strong_intruder_that_the_technique_names_is_kept() -> None:
     people = SHAPES["heavy tails"]
-    result = eq.assess(people, eq.Microaggregation(size=3, method="mdav", belief="order"), require=["h0 >= 0"])
+    result = eq.assess(
+        people, eq.Microaggregation(size=3, method="mdav", belief="order"), require=["h0 >= 0"]
+    )
     assert result.decisive.intruder == result.intruder == "own"
     assert not any("comes closer" in each for each in result.notes)
     assert result.requirements[0].value == pytest.approx(result.means["h0"])

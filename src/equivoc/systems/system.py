@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from equivoc.text import exact
 Aggregate = Literal[
     "count", "sum", "avg", "min", "max", "median", "var_pop", "var_samp", "stddev_pop", "stddev_samp"
 ]
+AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from equivoc.data.microdata import Microdata
-from equivoc.gateway.answered import Answered, KeyOrders, Setting
+from equivoc.gateway.answered import Answered, KeyOrders, Shared
 from equivoc.gateway.gateway import Gateway
 from equivoc.gateway.policy import Policy
 from equivoc.gateway.rank_rule import KnownSums, secret_prime
@@ -92,7 +92,7 @@ def pool(quick: bool) -> None:
         data = Microdata(frame, confidential="pay", keys=["age"], domain=range(values))
         grid = even_grid(data.values)
         truth = grid.positions[data.codes]
-        known = Answered(Setting(Policy(), secret_prime(1), grid, truth, KeyOrders(data)))
+        known = Answered(Shared(Policy(), secret_prime(1), grid, truth, KeyOrders(data)))
         asked = ranges(people, rng)
 
         def question(members: np.ndarray, truth: np.ndarray = truth) -> Question:

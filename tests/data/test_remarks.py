@@ -142,7 +142,11 @@ def test_a_key_of_numbers_with_some_other_text(tmp_path: Path) -> None:
 def test_a_key_of_numbers_with_a_comma(values: list[str], tmp_path: Path) -> None:
     frame = pd.DataFrame({"age": values, "pay": range(3)})
     frame.to_csv(tmp_path / "people.csv", index=False)
-    (remark,) = eq.read(tmp_path / "people.csv", confidential="pay", keys=["age"]).remarks
+    people = eq.read(tmp_path / "people.csv", confidential="pay", keys=["age"])
+    if values[0] != "60,000":  # that fits two notations, so it stays text
+        assert people.remarks[0].sentence.startswith("read as: commas, decimal comma")
+        people = eq.Microdata(frame, confidential="pay", keys=["age"])
+    (remark,) = people.remarks
     many = sum("," in value for value in values)
     assert f"'age' holds numbers with a comma for {many} people: all of it is read as text" in remark.sentence
     assert remark.sentence in list(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.data.as_read import TextFacts
 from equivoc.data.cells import Cells, Layout, pack_cells
 from equivoc.data.columns import Codes, Coding, Column, Encoder, arrange, codings, rows_behind, smallest
 from equivoc.errors import InputError
@@ -57,6 +58,10 @@ class FileRecords:
     @property
     def csv_file(self) -> None:
         return None
+
+    @property
+    def facts(self) -> TextFacts:
+        return TextFacts()
 
     def __len__(self) -> int:
         return self.size
@@ -140,6 +145,10 @@ class CanonicalRecords:
     @property
     def csv_file(self) -> None:
         return None
+
+    @property
+    def facts(self) -> TextFacts:
+        return TextFacts()
 
     def __len__(self) -> int:
         return self.finest.total

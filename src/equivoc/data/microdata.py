@@ -8,14 +8,14 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.attributes import numbers
 from equivoc.attributes.attribute import Attribute, Nested
-from equivoc.attributes.kinds import Kind, as_kinds
+from equivoc.attributes.kinds import Bare, Kind, Number, as_kinds
 from equivoc.checks import checked_whole_number
 from equivoc.data.cells import Cells, count_cells
 from equivoc.data.classes import Classes
@@ -24,10 +24,11 @@ from equivoc.data.lattice import lattice
 from equivoc.data.records import open_records
 from equivoc.data.remarks import Remark, remarks
 from equivoc.data.roles import check_key_text, checked_roles, checked_weights, place_attribute
-from equivoc.data.tables import open_table
+from equivoc.data.tables import open_table, reading_of
 from equivoc.engines.duckdb import workspace
 from equivoc.engines.postgresql import is_address
 from equivoc.errors import InputError, did_you_mean
+from equivoc.reading.reading import ReadAs, Reading, ReadingOptions, checked_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +52,9 @@ class Microdata:
     left out with ``drop_missing=True``. Without ``confidential`` the people have keys only: enough for measures of the
     keys, such as k-anonymity, and for nothing else. ``sample`` draws so many records at random, with ``seed``; all
     figures are then those of the sample. ``memory_limit`` ("2GiB") limits the memory in which DuckDB reads and counts a
-    file; what does not fit goes to a private folder inside ``spill``, which is removed afterwards.
+    file; what does not fit goes to a private folder inside ``spill``, which is removed afterwards. ``separator``,
+    ``decimal``, ``thousands``, ``encoding``, ``header``, ``missing``, ``dates``, ``labels``, ``sheet``, ``layout`` and
+    ``format`` say how a file is read; what is left out is guessed from all of it, and said by `reading`.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 41, 30], "salary": [12, 27, 9]})
@@ -74,12 +77,14 @@ class Microdata:
         seed: int = 0,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
+        **reading: Unpack[ReadingOptions],
     ) -> None:
         if not isinstance(drop_missing, (bool, np.bool_)):
             raise InputError(f"drop_missing must be True or False, not {drop_missing!r}")
         kinds = _kinds(confidential, round_to=round_to, domain=domain)
         names = [kind.name for kind in kinds]
-        table = open_table(source, workspace(memory_limit, spill))
+        given = Reading(**checked_options("Microdata", reading))
+        table = open_table(source, workspace(memory_limit, spill), given)
         from_file = isinstance(source, (str, os.PathLike)) and not is_address(source)
         self.source = Path(source) if from_file else None
         """The file that the people were read from; None for a frame or a database. No command may overwrite it."""
@@ -99,7 +104,10 @@ class Microdata:
             drop_missing=drop_missing,
             sample=sample,
             seed=checked_whole_number("seed", seed, at_least=0),
+            given=given,
+            kept=[kind.name for kind in kinds if not isinstance(kind, (Bare, Number))],
         )
+        self._reading = reading_of(table, given, self._records.facts, self._total + self._records.dropped)
         if not len(self._records):
             raise InputError(
                 f"no record has a value in {', '.join(names)}: all {self._records.dropped} rows were dropped"
@@ -242,10 +250,21 @@ class Microdata:
         """True if the confidential values were rounded."""
         return self.attribute.round_to is not None
 
+    @property
+    def reading(self) -> ReadAs:
+        """How the file was read: what was given, and what was guessed."""
+        return self._reading
+
     def alike(self, source: Any) -> Microdata:
-        """Other people in a table with the same columns, read with the same roles, kinds, rounding and given domain."""
+        """Other people in a table with the same columns, read with the same roles, kinds, rounding and given domain.
+
+        A file is read as this one was asked to be.
+        """
         kinds = [kind for kind in self._kinds if kind.name in self._attributes]
-        return Microdata(source, confidential=kinds or None, keys=self._keys, drop_missing=self._drop_missing)
+        options = self._reading.asked.options if isinstance(source, (str, os.PathLike)) else {}
+        return Microdata(
+            source, confidential=kinds or None, keys=self._keys, drop_missing=self._drop_missing, **options
+        )
 
     def check_rounded_alike(self, others: Microdata) -> None:
         """InputError unless the values of ``others`` have the same rounding."""

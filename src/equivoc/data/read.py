@@ -1,13 +1,27 @@
-"""Reads people from a file, a folder of files, a database or a cluster."""
+"""Reads people from a file, a folder of files, a database or a cluster; and what is guessed about a file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
+from equivoc.attributes.written_values import are_dates
+from equivoc.data.as_read import TextFacts
 from equivoc.data.microdata import Confidential, Microdata
+from equivoc.data.records import held_columns
+from equivoc.data.tables import CsvTable, open_table, reading_of
 from equivoc.errors import InputError
+from equivoc.reading.reading import ReadAs, Reading, ReadingOptions, checked_options
+from equivoc.reading.written_numbers import look, plain_numbers
+from equivoc.text import listed
+
+if TYPE_CHECKING:
+    from equivoc.data.columns import Column
 
 
 def read(
@@ -25,6 +39,7 @@ def read(
     spill: str | os.PathLike[str] | None = None,
     engine: str = "duckdb",
     master: str | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Microdata:
     """People from a file, a folder of Parquet files or a PostgreSQL table; see `Microdata` for the arguments.
 
@@ -53,6 +68,7 @@ def read(
         seed=seed,
         memory_limit=memory_limit,
         spill=spill,
+        **reading,
     )
 
 
@@ -77,3 +93,123 @@ def control_people(people: Microdata, control: Any) -> Microdata:
     except InputError as mistake:
         raise InputError(f"the control group cannot be used: {mistake}") from None
     return control
+
+
+# What is guessed about a file before its columns have roles, with the evidence: for a page that asks the user.
+
+
+@dataclass(frozen=True)
+class ColumnGuess:
+    """What the texts of one column show."""
+
+    name: str
+    kind: str
+    """number, date, text or empty."""
+    decimals: tuple[str, ...]
+    """The decimal marks with which it is numbers; two if both fit and give different numbers."""
+    thousands: str | None
+    missing: Mapping[str, int]
+    """Words that would be read as missing, with their numbers of rows."""
+    evidence: str
+    """Why, in a sentence."""
+
+    @property
+    def json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "decimals": list(self.decimals),
+            "thousands": self.thousands,
+            "missing": dict(self.missing),
+            "evidence": self.evidence,
+        }
+
+
+@dataclass(frozen=True)
+class FileGuess:
+    """How a file would be read, and what each column shows about it."""
+
+    reading: ReadAs
+    columns: tuple[ColumnGuess, ...]
+    question: str
+    """What has to be asked, since two readings fit; "" if nothing."""
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """Plain data, for the page."""
+        return {
+            "reading": self.reading.json,
+            "columns": [each.json for each in self.columns],
+            "question": self.question,
+        }
+
+
+def guess(path: str | os.PathLike[str], **options: Any) -> FileGuess:
+    """What is guessed about a file; the options are those of `equivoc.read`, and what they say is not guessed."""
+    given = Reading(**checked_options("guess", options))
+    table = open_table(Path(path), given=given)
+    if not isinstance(table, CsvTable):
+        return FileGuess(reading_of(table, given, TextFacts(), 0), (), "")
+    names = [name for name in table.names if table.names.count(name) == 1]
+    columns, _ = held_columns(table, names)
+    found = [_column(name, column, given) for name, column in columns.items()]
+    decided = {each.decimals[0] for each in found if len(each.decimals) == 1}
+    doubtful = [each for each in found if len(each.decimals) > 1]
+    question = ""
+    if doubtful and len(decided) != 1 and given.decimal is None:
+        names = [each.name for each in doubtful]
+        question = (
+            f"{listed(names)} can be read with a decimal point or with a decimal comma: which one is meant?"
+        )
+    elif len(decided) > 1:
+        question = "Some columns have a decimal point and others a decimal comma: which one is meant?"
+    decimal = given.decimal or (next(iter(decided)) if len(decided) == 1 else ".")
+    facts = TextFacts(
+        decimal,
+        next((each.thousands for each in found if each.thousands is not None), given.thousands),
+        {each.name: each.missing for each in found if each.missing},
+    )
+    rows = len(next(iter(columns.values())).codes) if columns else 0
+    return FileGuess(reading_of(table, given, facts, rows), tuple(found), question)
+
+
+def _column(name: str, column: Column, given: Reading) -> ColumnGuess:
+    seen = look(column.levels, given=given, column=name, guess=True)
+    sizes = np.bincount(column.codes, minlength=len(column.levels))
+    words = {str(seen.texts[int(at)].as_py()): int(sizes[at]) for at in np.flatnonzero(seen.missing)}
+    there = seen.texts.filter(_kept(seen.missing)).drop_null()
+    if not len(there):
+        return ColumnGuess(name, "empty", (), None, words, "no row has a value")
+    said = (
+        f"; {listed([repr(word) for word in list(words)[:3]])} for {sum(words.values()):,} rows"
+        if words
+        else ""
+    )
+    if not seen.notations:
+        dates = bool(are_dates(there).all())
+        evidence = (
+            "all values are dates or times" if dates else f"{len(there):,} different texts, not all numbers"
+        )
+        return ColumnGuess(name, "date" if dates else "text", (), None, words, evidence + said)
+    if not seen.marks:
+        return ColumnGuess(name, "number", (), None, words, f"all values are whole numbers{said}")
+    example = seen.texts[seen.example()].as_py()
+    readings = [
+        plain_numbers(there.filter(_same(there, example)), each)[0].as_py() for each in seen.notations
+    ]
+    marks = tuple(each.decimal for each in seen.notations) if seen.ambiguous else (seen.decides,)
+    evidence = f"{example!r} is {' or '.join(dict.fromkeys(readings))}{said}"
+    thousands = seen.notations[0].thousands if not seen.ambiguous else None
+    return ColumnGuess(name, "number", tuple(filter(None, marks)), thousands, words, evidence)
+
+
+def _kept(missing: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(~missing)
+
+
+def _same(texts: Any, text: str) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.equal(texts, text)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.data.as_read import ColumnRoles, TextFacts, read_as_texts, without_missing
 from equivoc.data.cells import Cells
 from equivoc.data.columns import Codes, Column, Encoder, rows_behind, typed
 from equivoc.data.counted_records import RECORDS_AT_ONCE, CanonicalRecords, FileRecords, count_records
 from equivoc.data.tables import CsvTable, EngineTable, Table
 from equivoc.errors import InputError
+from equivoc.reading.reading import GUESS, Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +40,10 @@ class Records(Protocol):
     @property
     def csv_file(self) -> CsvFile | None:
         """The CSV file that they come from; None for all other sources."""
+
+    @property
+    def facts(self) -> TextFacts:
+        """How the texts of the source were read."""
 
     def source_rows(self, records: Sequence[int]) -> list[int]:
         """The source's row numbers of these records, from 0: they differ if rows were dropped."""
@@ -73,10 +79,12 @@ def open_records(
     drop_missing: bool,
     sample: int | None = None,
     seed: int = 0,
+    given: Reading = GUESS,
+    kept: Sequence[str] = (),
 ) -> tuple[Records, int]:
     """The records of a table, or a simple random ``sample`` of them, and how many there are in all.
 
-    The columns in ``raw`` (survey weights) are not encoded.
+    The columns in ``raw`` (survey weights) are not encoded. Nothing is guessed about the texts of those in ``kept``.
     """
     records = _open_all(
         table,
@@ -85,6 +93,8 @@ def open_records(
         raw=raw,
         drop_missing=drop_missing,
         drawn=sample is not None,
+        given=given,
+        kept=kept,
     )
     total = len(records)
     if sample is None or sample >= total:
@@ -103,10 +113,12 @@ def _open_all(
     raw: Sequence[str],
     drop_missing: bool,
     drawn: bool,
+    given: Reading,
+    kept: Sequence[str],
 ) -> HeldRecords | FileRecords | CanonicalRecords:
     # Records without an order can be matched with their weights only if they are read together.
     together = bool(raw) and (drawn or (isinstance(table, EngineTable) and not table.engine.ordered))
-    if isinstance(table, EngineTable) and len(confidential) == 1 and not together:
+    if isinstance(table, EngineTable) and len(confidential) == 1 and not together and given.missing is None:
         counted = count_records(
             table.engine, keys=keys, confidential=confidential[0], drop_missing=drop_missing
         )
@@ -116,7 +128,15 @@ def _open_all(
         raise InputError(
             f"{table.engine.label} is counted where it lies, with its confidential column: name it by confidential"
         )
-    return _hold(table, keys=keys, confidential=confidential, raw=raw, drop_missing=drop_missing)
+    return _hold(
+        table,
+        keys=keys,
+        confidential=confidential,
+        raw=raw,
+        drop_missing=drop_missing,
+        given=given,
+        kept=kept,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +150,7 @@ class HeldRecords:
     left_out: NDArray[np.int64]
     """The rows that are no records: those without a confidential value, and those that a sample left out."""
     csv_file: CsvFile | None
+    facts: TextFacts = field(default_factory=TextFacts)
     not_drawn: int = 0
     """How many rows a sample left out."""
 
@@ -180,6 +201,7 @@ class HeldRecords:
             {name: column.filter(pa.array(kept)) for name, column in self.raws.items()},
             np.sort(np.concatenate([self.left_out, others])),
             self.csv_file,
+            self.facts,
             others.size,
         )
 
@@ -238,26 +260,87 @@ def _refuse_zero_bytes(file: CsvFile, columns: Mapping[str, Column]) -> None:
 
 
 def _hold(
-    table: Table, *, keys: Sequence[str], confidential: Sequence[str], raw: Sequence[str], drop_missing: bool
+    table: Table,
+    *,
+    keys: Sequence[str],
+    confidential: Sequence[str],
+    raw: Sequence[str],
+    drop_missing: bool,
+    given: Reading,
+    kept: Sequence[str],
 ) -> HeldRecords:
     import pyarrow as pa
 
     columns, raws = held_columns(table, [*keys, *confidential], raw=raw)
+    roles = ColumnRoles([name for name in confidential if name not in kept], keys, kept)
+    columns, raws, facts = as_read(table, columns, raws, given=given, roles=roles)
     if isinstance(table, CsvTable):
         columns = {name: typed(c) if name in keys else c for name, c in columns.items()}
     file = table.file if isinstance(table, CsvTable) else None
     if isinstance(table, EngineTable) and not table.engine.ordered:
         columns, raws = _canonical(columns, raws)
-    kept = np.ones(len(next(iter(columns.values())).codes), np.bool_)
+    stay = np.ones(len(next(iter(columns.values())).codes), np.bool_)
     for name in confidential:
         if drop_missing and columns[name].levels.null_count:
-            kept &= columns[name].codes != len(columns[name].levels) - 1
-    if kept.all():
-        return HeldRecords(columns, keys, raws, np.empty(0, np.int64), file)
+            stay &= columns[name].codes != len(columns[name].levels) - 1
+    if stay.all():
+        return HeldRecords(columns, keys, raws, np.empty(0, np.int64), file, facts)
     return HeldRecords(
-        {name: column.kept(kept) for name, column in columns.items()},
+        {name: column.kept(stay) for name, column in columns.items()},
         keys,
-        {name: column.filter(pa.array(kept)) for name, column in raws.items()},
-        np.flatnonzero(~kept),
+        {name: column.filter(pa.array(stay)) for name, column in raws.items()},
+        np.flatnonzero(~stay),
         file,
+        facts,
     )
+
+
+def as_read(
+    table: Table,
+    columns: Mapping[str, Column],
+    raws: Mapping[str, pa.ChunkedArray],
+    *,
+    given: Reading,
+    roles: ColumnRoles,
+) -> tuple[dict[str, Column], dict[str, pa.ChunkedArray], TextFacts]:
+    """The columns, and those that are not encoded, as the reading says; only a text file is guessed about."""
+    import pyarrow as pa
+
+    if not isinstance(table, CsvTable) and given.missing is None:
+        return dict(columns), dict(raws), TextFacts()
+    unencoded = {name: raw_column(name, raw) for name, raw in raws.items() if name not in columns}
+    everything = {**columns, **unencoded}
+    if not isinstance(table, CsvTable):
+        found, facts = without_missing(everything, given=given)
+    else:
+        file = table.file
+
+        def place(name: str, level: int) -> str:
+            row = int(np.argmax(everything[name].codes == level))
+            return f"on line {file.lines([row])[0]} of {file.path.name},"
+
+        def elsewhere() -> Iterator[pa.Array]:
+            others = [name for name in table.names if name not in everything and table.names.count(name) == 1]
+            for column in held_columns(table, others)[0].values() if others else ():
+                yield column.levels
+
+        decisive = ColumnRoles([*roles.decisive, *unencoded], roles.others, roles.kept)
+        found, facts = read_as_texts(
+            everything, roles=decisive, given=given, place=place, elsewhere=elsewhere
+        )
+    read = {
+        name: pa.chunked_array([column.levels.take(pa.array(column.codes))])
+        if column is not unencoded.get(name)
+        else raws[name]
+        for name, column in found.items()
+        if name in raws
+    }
+    return {name: found[name] for name in columns}, {name: read.get(name, raws[name]) for name in raws}, facts
+
+
+def raw_column(name: str, raw: pa.ChunkedArray) -> Column:
+    """A column that was not encoded, as levels and codes."""
+    encoder = Encoder(name)
+    for piece in raw.chunks:
+        encoder.add(piece)
+    return encoder.column()

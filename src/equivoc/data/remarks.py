@@ -37,6 +37,8 @@ class Remark(NamedTuple):
 
 def remarks(people: Microdata) -> Iterator[Remark]:
     """None for a file that is read as it is meant."""
+    if not people.reading.plain:
+        yield Remark("how the file was read", people.reading.records, people.reading.sentence)
     if people.dropped:
         names = " or ".join(people.attributes)
         facts = {"left_out": people.dropped, "records": len(people), "confidential": names}

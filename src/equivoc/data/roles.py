@@ -16,12 +16,14 @@ from equivoc.data.columns import fixed
 from equivoc.data.records import Records, open_records
 from equivoc.data.tables import Table
 from equivoc.errors import InputError, did_you_mean
+from equivoc.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # The most row numbers in a message; "…" follows.
 _NAMED_ROWS = 5
+_MOST_WORDS = 3
 _LONGEST_VALUE = 60
 
 
@@ -76,9 +78,16 @@ def place_attribute(
         lines = _lines(records, named)
         shown = ", ".join(map(str, lines or named)) + (", …" if rows.size > _NAMED_ROWS else "")
         counted = f"line{'s' * (rows.size > 1)} {shown} of the file" if lines else f"counting from 0: {shown}"
+        words = records.facts.missing.get(name, {})
+        said = (
+            f"is missing ({listed([repr(word) for word in list(words)[:_MOST_WORDS]])})"
+            if words
+            else "is null"
+        )
+        own = f"; if this is a value of its own, {numbers.DECLARE}" if words else ""
         raise InputError(
-            f"the confidential column {name!r} is null in {many} ({counted}): "
-            "fill the values in, or leave these rows out with drop_missing=True"
+            f"the confidential column {name!r} {said} in {many} ({counted}): "
+            f"fill the values in, or leave these rows out with drop_missing=True{own}"
         )
     placed = kind.resolve(levels, order=order)
     if isinstance(placed, numbers.Misfit):
@@ -92,9 +101,20 @@ def why_not_confidential(table: Table, names: Sequence[str]) -> dict[str, str]:
     """Of these columns, those that cannot be confidential by name alone, and the reason; the table is read once."""
     if not names:
         return {}
-    records, _ = open_records(table, keys=[], confidential=names, raw=[], drop_missing=False)
+    try:
+        records, _ = open_records(table, keys=[], confidential=names, raw=[], drop_missing=False)
+    except InputError as mistake:  # each of them on its own
+        if len(names) == 1:
+            return {names[0]: str(mistake)}
+        return {name: why for each in names for name, why in why_not_confidential(table, [each]).items()}
     found = {}
     for name in names:
+        if records.facts.missing.get(name):
+            try:
+                place_attribute(records, Bare(name), order=None)
+            except InputError as mistake:
+                found[name] = str(mistake)
+            continue
         placed = Bare(name).resolve(records.levels(name).drop_null())
         if isinstance(placed, numbers.Misfit):
             found[name] = str(_misfit(records, name, placed))

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from equivoc.data.as_read import TextFacts
 from equivoc.engines import postgresql
 from equivoc.engines.csv_file import CsvFile
 from equivoc.engines.duckdb import ANY_MEMORY, Workspace, reading
@@ -19,6 +20,8 @@ from equivoc.engines.parquet import parquet_file, parquet_folder
 from equivoc.engines.spark import SparkTable
 from equivoc.errors import InputError
 from equivoc.files import check_readable
+from equivoc.reading.dialect import guess_dialect
+from equivoc.reading.reading import GUESS, ReadAs, Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,7 +107,9 @@ FromArrow = Callable[["pa.Table"], Any]
 
 _PARQUET = (".parquet", ".pq", ".parq")
 _RELATION = "the DuckDB relation"
-_TEXT = (".csv", ".tsv", ".txt", ".dat", ".gz", "")
+_TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat", ".gz", ".zst", ".zip", "")
+_OF_TEXT = ("separator", "decimal", "thousands", "encoding", "header", "dates", "layout")
+_OF_FORMATS = ("labels", "sheet")
 
 
 class Table(Protocol):
@@ -123,18 +128,23 @@ class Table(Protocol):
         """From Arrow to the caller's kind of frame; the named columns get the types they came with."""
 
 
-def open_table(source: object, work: Workspace = ANY_MEMORY) -> Table:
+def open_table(source: object, work: Workspace = ANY_MEMORY, given: Reading = GUESS) -> Table:
     """The table behind a path, an address of PostgreSQL, a pandas, polars or pyarrow table, or a DuckDB relation.
 
-    ``work`` limits the memory in which a file is read.
+    ``work`` limits the memory in which a file is read; ``given`` says how it is read, the rest is guessed.
     """
     if isinstance(source, (str, os.PathLike)) and not postgresql.is_address(source):
-        return _open_path(Path(source), work)
+        return _open_path(Path(source), work, given)
+    _refuse(
+        given, ("format", *_OF_TEXT, *_OF_FORMATS), "is for files: leave it out for a frame or a database"
+    )
     if work != ANY_MEMORY:
         raise InputError("memory_limit and spill are for files: leave them out for a frame or a database")
     if postgresql.is_address(source):
+        _refuse(given, ("missing",), "is for files and frames: leave it out for a database")
         return EngineTable(postgresql.PostgresqlTable(postgresql.parse_address(str(source))))
     if isinstance(source, SparkTable):
+        _refuse(given, ("missing",), "is for files and frames: leave it out for Spark")
         return EngineTable(source)
     for module, class_name, wrap in (
         ("pandas", "DataFrame", PandasTable),
@@ -153,12 +163,21 @@ def open_table(source: object, work: Workspace = ANY_MEMORY) -> Table:
     )
 
 
+def _refuse(given: Reading, names: Sequence[str], why: str) -> None:
+    for name in names:
+        if getattr(given, name) is not None:
+            raise InputError(f"{name} {why}")
+
+
 def _open_spark(frame: Any) -> EngineTable:
     return EngineTable(SparkTable(frame))
 
 
-def _open_path(path: Path, work: Workspace) -> CsvTable | EngineTable:
+def _open_path(path: Path, work: Workspace, given: Reading) -> CsvTable | EngineTable:
     if os.path.isdir(path):  # noqa: PTH112  (False for names that are too long, where Path raises)
+        _refuse(
+            given, ("format", *_OF_TEXT, *_OF_FORMATS), "is not for a folder of Parquet files: leave it out"
+        )
         return EngineTable(parquet_folder(path, work))
     check_readable(path)
     try:
@@ -169,11 +188,38 @@ def _open_path(path: Path, work: Workspace) -> CsvTable | EngineTable:
     if not start:
         raise InputError(f"{path} is empty: give a file with a header and records")
     suffix = path.suffix.lower()
-    if suffix in _PARQUET or start == b"PAR1":
+    if given.format == "parquet" or (given.format is None and (suffix in _PARQUET or start == b"PAR1")):
+        _refuse(given, (*_OF_TEXT, *_OF_FORMATS), "is not for a Parquet file: leave it out")
         return EngineTable(parquet_file(path, work))
-    if suffix in _TEXT:
-        return CsvTable(CsvFile(path, work))
+    if given.format == "csv" or (given.format is None and suffix in _TEXT):
+        _refuse(given, _OF_FORMATS, "is not for a text file: leave it out")
+        return CsvTable(CsvFile(path, guess_dialect(path, given), work))
     raise InputError(f"cannot read {suffix} files such as {path}: give CSV or Parquet")
+
+
+def reading_of(table: Table, given: Reading, facts: TextFacts, records: int) -> ReadAs:
+    """How the table was read: what the caller gave, and what was guessed."""
+    named = tuple(given.options)
+    if isinstance(table, CsvTable):
+        dialect = table.file.dialect
+        return ReadAs(
+            "csv",
+            separator=dialect.separator,
+            decimal=facts.decimal,
+            thousands=facts.thousands,
+            encoding=dialect.encoding,
+            header=dialect.header,
+            missing=facts.missing,
+            dates=given.dates,
+            compression=dialect.compression,
+            given=named,
+            asked=given,
+            records=records,
+        )
+    kind = "frame"
+    if isinstance(table, EngineTable):
+        kind = "parquet" if table.engine.ordered else "database"
+    return ReadAs(kind, missing=facts.missing, given=named, asked=given, records=records)
 
 
 @dataclass(frozen=True, eq=False)

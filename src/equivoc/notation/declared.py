@@ -109,8 +109,8 @@ def columns(meaning: str, *, default: Any = MISSING) -> Any:
     return declared(Param("columns", meaning, words=COLUMN_WORDS, has_separators=True), default)
 
 
-def flag(meaning: str, *, default: bool = False) -> Any:
-    """True or False."""
+def flag(meaning: str, *, default: bool | None = False) -> Any:
+    """True or False; None if what is used then is decided elsewhere."""
     return declared(Param("flag", meaning, "true or false", lambda value: isinstance(value, bool)), default)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from equivoc.attributes.written_values import MEASURED
+from equivoc.data import read as people_files
 from equivoc.data.roles import why_not_confidential
 from equivoc.data.tables import CsvTable, EngineTable, open_table
 from equivoc.engines.duckdb import Scratch, scratch_beside
@@ -71,12 +73,21 @@ class Preview:
 def preview(path: Path) -> Preview:
     """Look at every column of a CSV or Parquet file. InputError if it cannot be read."""
     table = open_table(path)
-    if isinstance(table, CsvTable):
-        source, own = table.file.source, [f"c{place}" for place in range(len(table.names))]
-    else:
-        assert isinstance(table, EngineTable)
-        assert isinstance(table.engine, ParquetTable)
-        source, own = table.engine.source, [table.engine.value(name).name for name in table.names]
+    with ExitStack() as copies:
+        if isinstance(table, CsvTable):
+            readable = copies.enter_context(table.file.readable())
+            source, own = table.file.source(readable), [f"c{place}" for place in range(len(table.names))]
+        else:
+            assert isinstance(table, EngineTable)
+            assert isinstance(table.engine, ParquetTable)
+            readable, source = path, table.engine.source
+            own = [table.engine.value(name).name for name in table.names]
+        return _preview(path, readable, table, source, own)
+
+
+def _preview(
+    path: Path, readable: Path, table: CsvTable | EngineTable, source: Any, own: list[str]
+) -> Preview:
     if len(own) > MOST_COLUMNS:
         raise InputError(f"the file has {len(own):,} columns; at most {MOST_COLUMNS:,} can be shown.")
     names = [_quoted(name) for name in own]
@@ -85,7 +96,7 @@ def preview(path: Path) -> Preview:
         for _ in table.batches(list(table.names)):  # in our own words
             pass
 
-    with scratch_beside(path) as scratch:
+    with scratch_beside(readable) as scratch:
         # All of the table is text here, cut to a bounded length.
         texts = ", ".join(f"left(CAST({name} AS VARCHAR), {LONGEST}) AS x{i}" for i, name in enumerate(names))
         scratch.fill(
@@ -111,7 +122,26 @@ def preview(path: Path) -> Preview:
         doubtful = [column.name for column in columns if column.measured and column.type in ("text", "date")]
         why = why_not_confidential(table, doubtful)
         columns = [replace(column, problem=why.get(column.name, "")) for column in columns]
+        if isinstance(table, CsvTable):
+            columns = _as_read(path, columns)
     return Preview(rows, tuple(columns), sampled)
+
+
+def _as_read(path: Path, columns: list[Column]) -> list[Column]:
+    """Columns of text that are numbers in another notation, or numbers but for missing words, as they will be read."""
+    seen = {each.name: each for each in people_files.guess(path).columns}
+    found = []
+    for column in columns:
+        own = seen.get(column.name)
+        if (
+            column.type == "text"
+            and own is not None
+            and own.kind == "number"
+            and (own.missing or own.decimals)
+        ):
+            column = replace(column, type="number", nulls=column.nulls + sum(own.missing.values()))
+        found.append(column)
+    return found
 
 
 def _column(scratch: Scratch, name: str, own: str, rows: int, counted: tuple[Any, ...]) -> Column:

@@ -1,0 +1,206 @@
+"""Applies the reading of a file to its columns: words become null, numbers get the plain notation, in all faces alike.
+
+Every column is looked at as a whole, by its distinct texts; the records are not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equivoc.data.columns import Column, arrange
+from equivoc.errors import InputError
+from equivoc.reading.reading import DECIMALS, Reading
+from equivoc.reading.written_numbers import Look, fitting, look, named_values, plain_numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Place = Callable[[str, int], str]
+"""Where the record with this level of a column stands: "on line 3 of people.csv,"."""
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """How the texts of a file were read."""
+
+    decimal: str | None = None
+    thousands: str | None = None
+    missing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Of each column, the words that were read as missing, with their numbers of rows."""
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """What the columns that are read are for."""
+
+    decisive: Sequence[str]
+    """Confidential numbers and weights: their notation has to be known."""
+    others: Sequence[str]
+    """Keys: read as numbers where the notation is known."""
+    kept: Sequence[str] = ()
+    """Declared categories: nothing is guessed about their texts."""
+
+
+def read_as_texts(
+    columns: Mapping[str, Column],
+    *,
+    roles: ColumnRoles,
+    given: Reading,
+    place: Place,
+    elsewhere: Callable[[], Iterable[pa.Array]],
+) -> tuple[dict[str, Column], TextFacts]:
+    """The columns of a text file, read as the caller says and as their texts show.
+
+    ``elsewhere`` gives the distinct texts of the file's other columns: they are asked only if nothing else decides.
+    """
+    looks = {
+        name: look(column.levels, given=given, column=name, guess=name not in roles.kept)
+        for name, column in columns.items()
+        if _is_text(column.levels)
+    }
+    decisive = [name for name in roles.decisive if name in looks]
+    for name in decisive:
+        _check_given(name, columns[name], looks[name], given, place)
+    decimal = _decimal(looks, decisive, given, place, elsewhere)
+    found, missing, thousands = dict(columns), {}, given.thousands
+    for name, seen in looks.items():
+        # A key that fits two notations, and nothing decides: it stays as it is written.
+        open_ = decimal is None and seen.ambiguous
+        notation = None if open_ else seen.notation(decimal or ".")
+        levels = columns[name].levels
+        if notation is not None and notation.thousands is not None:
+            thousands = notation.thousands
+        changed = notation is not None and (notation.decimal == "," or notation.thousands is not None)
+        if changed and seen.marks and notation is not None:
+            levels = plain_numbers(seen.texts, notation)
+        found[name], words = _without(columns[name], levels, seen.missing)
+        if words:
+            missing[name] = words
+    return found, TextFacts(decimal or ".", thousands, missing)
+
+
+def without_missing(columns: Mapping[str, Column], *, given: Reading) -> tuple[dict[str, Column], TextFacts]:
+    """The columns of a typed table, in which only what the caller names is missing."""
+    found, missing = dict(columns), {}
+    for name, column in columns.items():
+        named = named_values(column.levels, given.missing_in(name))
+        found[name], words = _without(column, column.levels, named)
+        if words:
+            missing[name] = words
+    return found, TextFacts(missing=missing)
+
+
+def _without(column: Column, levels: pa.Array, missing: Any) -> tuple[Column, dict[str, int]]:
+    """The column with these levels, those that are missing null; and the words with their numbers of records."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not missing.any():
+        same = levels is column.levels
+        return (column if same else arrange([column.codes], levels)), {}
+    sizes = np.bincount(column.codes, minlength=len(levels))
+    words: dict[str, int] = {}
+    for at in np.flatnonzero(missing):
+        word = str(column.levels[int(at)].as_py()).strip()
+        words[word] = words.get(word, 0) + int(sizes[at])
+    cleared = pc.if_else(pa.array(missing), pa.scalar(None, levels.type), levels)
+    return arrange([column.codes], cleared), words
+
+
+def _check_given(name: str, column: Column, seen: Look, given: Reading, place: Place) -> None:
+    """InputError if a column of numbers does not have the notation that the caller named."""
+    if seen.notations or (given.decimal is None and given.thousands is None):
+        return
+    rest = seen.texts.filter(_array(~seen.missing)).drop_null()
+    free, _ = fitting(rest, given=Reading())
+    if not free:
+        return  # reading the values says which is no number
+    at = next(
+        at
+        for at, text in enumerate(seen.texts.to_pylist())
+        if text is not None
+        and not seen.missing[at]
+        and not fitting(rest.filter(_equal(rest, text)), given=given)[0]
+    )
+    marks = [
+        f"{mark}={value!r}"
+        for mark in ("decimal", "thousands")
+        if (value := getattr(given, mark)) is not None
+    ]
+    raise InputError(
+        f"{place(name, at)} the column {name!r} holds {column.levels[at].as_py()!r}, which is not a number with "
+        f"{' and '.join(marks)}: leave that out, or name the mark that the file has"
+    )
+
+
+def _decimal(
+    looks: Mapping[str, Look],
+    decisive: Sequence[str],
+    given: Reading,
+    place: Place,
+    elsewhere: Callable[[], Iterable[pa.Array]],
+) -> str | None:
+    """The file's decimal mark; None if no column shows it."""
+    if given.decimal is not None:
+        return given.decimal
+    shown = {name: mark for name in decisive if (mark := looks[name].decides) is not None}
+    if len(set(shown.values())) > 1:
+        one, other = (next(name for name in shown if shown[name] == mark) for mark in (".", ","))
+        raise InputError(
+            f"{place(other, looks[other].example())} the column {other!r} has a decimal comma, but {one!r} has a "
+            "decimal point: write both in one way"
+        )
+    doubtful = [name for name in decisive if looks[name].ambiguous]
+    if shown:
+        return next(iter(shown.values()))
+    keys = {
+        mark for name, seen in looks.items() if name not in decisive and (mark := seen.decides) is not None
+    }
+    if doubtful and len(keys) != 1:
+        keys = {
+            mark
+            for texts in elsewhere()
+            if (mark := look(texts, given=given, column="", guess=True).decides) is not None
+        } | keys
+    if doubtful and len(keys) != 1:
+        raise InputError(_two_readings(doubtful[0], looks[doubtful[0]], place))
+    return next(iter(keys)) if len(keys) == 1 else "." if keys else None
+
+
+def _two_readings(name: str, seen: Look, place: Place) -> str:
+    at = seen.example()
+    text = seen.texts[at].as_py()
+    mark = next(mark for mark in seen.marks if mark in DECIMALS)
+    values = []
+    for decimal in (mark, "," if mark == "." else "."):
+        notation = seen.notation(decimal)
+        assert notation is not None
+        import pyarrow as pa
+
+        values.append(plain_numbers(pa.array([text]), notation)[0].as_py())
+    return (
+        f"{place(name, at)} the column {name!r} holds {text!r}, which is {values[0]} with decimal={mark!r} and "
+        f"{values[1]} with thousands={mark!r}, and nothing in the file decides: say which"
+    )
+
+
+def _is_text(levels: pa.Array) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(levels.type) or pa.types.is_large_string(levels.type))
+
+
+def _equal(texts: pa.Array, text: str) -> pa.Array:
+    import pyarrow.compute as pc
+
+    return pc.equal(texts, text)
+
+
+def _array(mask: Any) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(mask)

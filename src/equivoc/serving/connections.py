@@ -3,6 +3,7 @@
 A connection waits while no complete request has come and no response is being sent, or while its client does not read.
 Where too many wait, the one that has waited longest is closed. Whoever opens many closes her own: a new connection has
 a moment to send its request before it can be closed for others, and one whose client has shown her token goes last.
+What has arrived by the end of that moment is read before anything is closed, however busy the machine was.
 """
 
 from __future__ import annotations
@@ -21,10 +22,16 @@ MOST_OPEN = 1500
 """However short they have waited, and whoever they are of: a process has so many file descriptors."""
 OTHER_FILES = 300
 """File descriptors that are left for everything else."""
-MOMENT = 2.0
-"""Seconds that a new connection has to send its request: a burst of others must not close it before it is read."""
+MOMENT = 5.0
+"""Seconds that a new connection has to send its request: a burst of others must not close it before."""
 HEADER_PATIENCE = 10.0
 """Seconds in which a request must begin and its headers be complete, however slowly they trickle in."""
+
+
+def after_reading(do: Callable[[], None]) -> None:
+    """``do`` once the event loop has read what has arrived by now: in its next turn but one, after a turn's reading."""
+    loop = asyncio.get_running_loop()
+    loop.call_soon(loop.call_soon, do)
 
 
 class WaitingRoom:
@@ -37,11 +44,14 @@ class WaitingRoom:
         most_per_address: int = MOST_WAITING_PER_ADDRESS,
         most_open: int = MOST_OPEN,
         clock: Callable[[], float] = time.monotonic,
+        later: Callable[[Callable[[], None]], None] = after_reading,
     ) -> None:
         self.most = most
         self.most_per_address = most_per_address
         self.most_open = most_open
         self.clock = clock
+        self.later = later
+        self._tidied_later = False
         self._strangers: dict[LimitedConnection, float] = {}
         """Of clients that have shown no token, since when each waits; as all here, the longest waiting first."""
         self._strangers_at: dict[str, dict[LimitedConnection, float]] = {}
@@ -58,8 +68,11 @@ class WaitingRoom:
         else:
             own = self._strangers_at.setdefault(connection.address, {})
             own[connection] = self._strangers[connection] = now
-            self._make_room(own, self.most_per_address, now - MOMENT)
-            self._make_room(self._strangers, self.most, now - MOMENT)
+            if not self._tidied_later and (
+                len(own) > self.most_per_address or len(self._strangers) > self.most
+            ):
+                self._tidied_later = True
+                self.later(lambda: self._tidy(now - MOMENT))
         while len(self._strangers) + len(self._known) > self.most_open:
             self._close(next(iter(self._strangers or self._known)))
 
@@ -71,6 +84,13 @@ class WaitingRoom:
         own.pop(connection, None)
         if not own:
             self._strangers_at.pop(connection.address, None)
+
+    def _tidy(self, latest: float) -> None:
+        """Make room at each address, and in all. What these connections sent within their moment has been read."""
+        self._tidied_later = False
+        for own in list(self._strangers_at.values()):
+            self._make_room(own, self.most_per_address, latest)
+        self._make_room(self._strangers, self.most, latest)
 
     def _make_room(self, waiting: dict[LimitedConnection, float], most: int, latest: float) -> None:
         """Close the first ones until at most ``most`` wait, but none that has waited since after ``latest``."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,10 +69,10 @@ def test_who_trickles_is_cut_off(
     A body without a token is not waited for.
     """
     monkeypatch.setattr(LimitedConnection, "patience", 0.6)
+    started, end = time.monotonic(), time.monotonic() + 60
     with socket.create_connection(("127.0.0.1", port_of(service))) as slow:
         slow.sendall(begin)
         slow.settimeout(0.05)
-        started, end = time.monotonic(), time.monotonic() + 20
         while time.monotonic() < end:
             try:
                 if begin:
@@ -82,23 +83,48 @@ def test_who_trickles_is_cut_off(
                 continue
             except OSError:
                 break
-        assert least <= time.monotonic() - started < 15
+        assert least <= time.monotonic() - started < 40
 
 
 def test_a_kept_connection_may_ask_again_and_again(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time runs anew after each response, not from the beginning of the connection."""
+    """The time runs anew after each response, not from the beginning of the connection.
+
+    Where a busy machine lets this process wait too long, the service is right to close: begin again.
+    """
     monkeypatch.setattr(LimitedConnection, "patience", 1.0)
-    with socket.create_connection(("127.0.0.1", port_of(service))) as kept:
-        kept.settimeout(20)
-        for _ in range(4):
-            time.sleep(0.4)
-            kept.sendall(HEAD + f"Authorization: Bearer {service.tokens['ann']}\r\n\r\n".encode())
-            told = b""
-            while not told.endswith(b"}"):
-                piece = kept.recv(65536)
-                assert piece
-                told += piece
-            assert told.startswith(b"HTTP/1.1 200")
+    asking = HEAD + f"Authorization: Bearer {service.tokens['ann']}\r\n\r\n".encode()
+    for _ in range(10):
+        longest, longest_pause = 0.0, 0.0
+        with socket.create_connection(("127.0.0.1", port_of(service))) as kept:
+            kept.settimeout(60)
+            begun = before = time.monotonic()
+            while longest < 1.6:
+                time.sleep(0.4)
+                longest_pause = max(longest_pause, time.monotonic() - before)
+                if not answered(kept, asking):
+                    break
+                before = time.monotonic()
+                longest = before - begun
+        if longest >= 1.6:
+            return
+        assert longest_pause >= 0.9, "closed, though it asked in time"
+    pytest.fail("the machine is too busy")
+
+
+def answered(kept: socket.socket, asking: bytes) -> bool:
+    """Whether a request is answered; else its connection is closed."""
+    told = b""
+    try:
+        kept.sendall(asking)
+        while not told.endswith(b"}"):
+            piece = kept.recv(65536)
+            if not piece:
+                return False
+            told += piece
+    except OSError:
+        return False
+    assert told.startswith(b"HTTP/1.1 200")
+    return True
 
 
 @dataclass(eq=False)
@@ -125,13 +151,17 @@ class Clock:
         return self.now
 
 
+def at_once(do: Callable[[], None]) -> None:
+    do()
+
+
 def closed(connections: list[Said]) -> list[bool]:
     return [each.closed for each in connections]
 
 
 def test_the_longest_waiting_makes_room() -> None:
     clock = Clock()
-    room: Any = WaitingRoom(most=5, most_per_address=3, clock=clock)
+    room: Any = WaitingRoom(most=5, most_per_address=3, clock=clock, later=at_once)
     served, *waiting = [Said(address) for address in "aabab"]
     for each in (served, *waiting):
         room.enter(each)
@@ -149,7 +179,7 @@ def test_the_longest_waiting_makes_room() -> None:
 
 def test_a_new_connection_has_a_moment_however_many_come() -> None:
     clock = Clock()
-    room: Any = WaitingRoom(most=4, most_per_address=2, most_open=9, clock=clock)
+    room: Any = WaitingRoom(most=4, most_per_address=2, most_open=9, clock=clock, later=at_once)
     early = [Said("a") for _ in range(3)]
     for each in early:
         room.enter(each)
@@ -169,12 +199,13 @@ def test_a_new_connection_has_a_moment_however_many_come() -> None:
 
 def test_a_client_with_a_token_is_closed_last() -> None:
     clock = Clock()
-    room: Any = WaitingRoom(most=4, most_per_address=2, most_open=6, clock=clock)
+    room: Any = WaitingRoom(most=4, most_per_address=2, most_open=6, clock=clock, later=at_once)
     known = [Said("a", known=True) for _ in range(3)]
     for each in known:
         room.enter(each)
     strangers = []
-    for clock.now in range(1, 31):
+    for step in range(1, 31):
+        clock.now = step * MOMENT
         strangers.append(Said("a"))
         room.enter(strangers[-1])
     assert not any(closed(known))
@@ -184,3 +215,49 @@ def test_a_client_with_a_token_is_closed_last() -> None:
         room.enter(known[-1])
     assert all(closed(strangers))
     assert closed(known) == [True] * 4 + [False] * 6
+
+
+class Asked(asyncio.Protocol):
+    """A connection that waits until something has come."""
+
+    known, address = False, "a"
+
+    def __init__(self, room: Any) -> None:
+        self.room, self.read = room, b""
+        self.transport: Any = None
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.room.enter(self)
+
+    def data_received(self, data: bytes) -> None:
+        self.read += data
+        self.room.leave(self)
+
+
+def test_what_has_arrived_is_read_before_anything_is_closed() -> None:
+    """The loop is busy for longer than the moment; then it sees a request and a crowd in the same turn."""
+    clock = Clock()
+
+    async def crowd() -> tuple[bytes, bytes]:
+        room: Any = WaitingRoom(most=2, most_per_address=2, clock=clock)
+        asks, silent = Asked(room), Asked(room)
+        client, other = socket.socketpair(), socket.socketpair()
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: asks, sock=client[0])
+        await loop.create_connection(lambda: silent, sock=other[0])
+        client[1].send(b"a request")
+        clock.now = 2 * MOMENT
+        for _ in range(2):
+            room.enter(Said("a"))
+        for _ in range(6):
+            await asyncio.sleep(0)
+        assert silent.transport.is_closing()
+        assert not asks.transport.is_closing()
+        asks.transport.close()
+        for _, theirs in (client, other):
+            theirs.close()
+        await asyncio.sleep(0)
+        return asks.read, silent.read
+
+    assert asyncio.run(crowd()) == (b"a request", b"")

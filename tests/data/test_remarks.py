@@ -128,6 +128,18 @@ def test_words_for_missing_values_in_a_key(word: str, tmp_path: Path) -> None:
     assert len(mine.classes(["job"])) == 4  # it is a class beside that of the null
 
 
+def test_stars_in_a_key_of_the_people() -> None:
+    """A released file that is given as the people: its stars would be one more category."""
+    mine = eq.Microdata(pd.DataFrame({"job": ["cook", "*", "judge", "*", "cook"]}), keys=["job"])
+    (remark,) = mine.remarks
+    assert remark.people == 2
+    assert (
+        "The key 'job' holds '*' for 2 people: read as a value of its own, not as any value"
+        in remark.sentence
+    )
+    assert remark.sentence in list(eq.measures(mine)["meaning"])
+
+
 def test_a_key_of_numbers_with_some_other_text(tmp_path: Path) -> None:
     frame = pd.DataFrame({"age": ["30", "31", "32", "85+", "85+"], "pay": range(5)})
     frame.to_csv(tmp_path / "people.csv", index=False)

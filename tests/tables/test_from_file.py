@@ -218,6 +218,8 @@ def test_a_row_that_no_contributors_can_have_is_refused() -> None:
             r"on line 2 the value is 5, but one contributor, with 4 the largest and 0 the second",
         ),
         ("a,5,2,3,1\n,5,2,3,1\n", r"2 contributors, with 3 the largest and 1 the .* make at most 4: correct"),
+        # Of a withheld value, too: the sums say nothing there.
+        ("a,,1,4,1\n,,1,4,1\n", "on line 2 people is 1, but second is 1: one contributor has only a largest"),
         ("a,5,0,,\n,5,0,,\n", "on line 2 people is 0, but the value is 5"),
         ("a,0,0,,\nb,3,1,3,\n,3,2,3,0\n", "the total k = [*] has people 2, but its parts have 1 together"),
         ("a,4,3,2,1\nb,3,1,3,\n,7,2,5,2\n", "the total k = [*] has people 2, but a part of it has 3"),

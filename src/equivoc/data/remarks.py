@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from equivoc.data.microdata import Microdata
 
+STAR = "*"
+"""What other tools write for a value that they withhold."""
 _MOST_WORDS = 3
 _LONGEST_WORD = 20
 
@@ -76,6 +78,8 @@ def counted_records(data: Mapping[str, Any]) -> str:
 
 
 def _of_key(people: Microdata, name: str) -> Iterator[Remark]:
+    import pyarrow.compute as pc
+
     texts = _texts(people.key_values(name))
     if texts is None:
         return
@@ -83,7 +87,8 @@ def _of_key(people: Microdata, name: str) -> Iterator[Remark]:
     words = ~(are_numbers(texts) | are_other_numbers(texts))
     mixed = 0 < words.sum() < len(words) / 2
     commas = are_comma_numbers(texts)
-    if not (mixed or missing.any() or commas.any()):
+    stars = pc.equal(texts, STAR).to_numpy(zero_copy_only=False)
+    if not (mixed or missing.any() or commas.any() or stars.any()):
         return
     found = (people.of(next(iter(people.attributes))) if people.several else people).classes([name])
     sizes = np.zeros(len(people.key_values(name)), np.int64)
@@ -95,6 +100,14 @@ def _of_key(people: Microdata, name: str) -> Iterator[Remark]:
             int(sizes[missing].sum()),
             f"The key {name!r} holds {_shown(texts, sizes, missing)}: read as a value of its own, not as missing. If "
             "it means that the value is missing, leave these fields empty.",
+        )
+    if stars.any():
+        yield Remark(
+            f"stars in {name}",
+            int(sizes[stars].sum()),
+            f"The key {name!r} holds {_shown(texts, sizes, stars)}: read as a value of its own, not as any value. If "
+            "this is a released file, give it as such (ReleasedFile in Python, --release in a command), with the "
+            "original as the people.",
         )
     if mixed:
         yield Remark(

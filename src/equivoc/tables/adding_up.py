@@ -67,6 +67,13 @@ def check_contributors(
         )
     if not top.shape[1]:
         return
+    alone = np.flatnonzero((people == 1) & (top[:, 1] > 0))
+    if alone.size:
+        row = int(alone[0])
+        raise InputError(
+            f"{place(row)} people is 1, but second is {exact(float(top[row, 1]))}: one contributor has only a largest "
+            "contribution."
+        )
     others = np.where(people < 0, np.inf, people - 1)
     most = top[:, 0] + np.multiply(others, top[:, 1], out=np.zeros(len(top)), where=top[:, 1] > 0)
     low = np.flatnonzero((people != 0) & (values > most + CLOSE * (1 + np.abs(values))))

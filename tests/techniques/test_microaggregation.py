@@ -144,3 +144,13 @@ def test_values_whose_squares_overflow(values):
     people = Microdata(pd.DataFrame({"pay": values}), confidential="pay", domain=sorted(values))
     with pytest.raises(InputError, match=r"'pay' holds .*; squares of such values cannot be computed"):
         Microaggregation(size=2).release(people)
+
+
+def test_values_next_to_zero() -> None:
+    """Steps between them are no normal numbers: cells past a window's end ended in a traceback."""
+    pay = np.resize([5e-324, 1e-320, 0.0, 1.0], 60)
+    frame = pd.DataFrame({"sex": ["F", "M"] * 30, "pay": pay})
+    people = Microdata(frame, confidential="pay", keys=["sex"])
+    probabilities = Microaggregation(size=3).release(people).posteriors(["sex"]).probabilities
+    assert probabilities.shape[1] == 4
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)

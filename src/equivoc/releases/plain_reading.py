@@ -131,7 +131,9 @@ def bell_rows(as_shown: Any, places: Floats, sigma: Floats, at: Floats, prior: F
     starts = np.concatenate([[0], np.cumsum(lengths)])
     row = np.repeat(np.arange(len(places)), lengths)
     column = np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths)
-    weight = prior[column] * np.exp(-((at[column] - y[row]) ** 2) / (2 * spread[row] ** 2))
+    weight = prior[column] * np.exp(
+        -((at[column] - y[row]) ** 2) / np.maximum(2 * spread[row] ** 2, np.finfo(np.float64).tiny)
+    )
     total = np.bincount(row, weight, minlength=len(places))
     kept = total > 0
     data = np.divide(weight, total[row], out=np.zeros_like(weight), where=kept[row])

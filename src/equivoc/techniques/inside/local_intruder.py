@@ -124,7 +124,9 @@ class SumsNearMeans(Computed):
         row, level = part.row, part.level
         weights = self.prior[level]
         if sigma is not None:
-            unit = (self._places[level] - self.released.places[rows][row]) ** 2 / (2 * sigma[rows][row] ** 2)
+            unit = (self._places[level] - self.released.places[rows][row]) ** 2 / np.maximum(
+                2 * sigma[rows][row] ** 2, np.finfo(np.float64).tiny
+            )
             weights = weights * sum(share * w * np.exp(-unit * w**2) for w, share in self._widths)
         if self.in_order:
             weights = weights * self._meeting(rows[row], level)

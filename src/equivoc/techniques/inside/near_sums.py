@@ -215,7 +215,8 @@ def _cells(places: Floats, windows: Windows, steps: int, step: float) -> tuple[N
     span = places[windows.end - 1] - places[windows.begin]
     exact = span <= step * steps * (1 + 1e-9)
     unit = step if step > 0 else 1.0
-    return exact, np.where(exact, unit, span / steps)
+    # A step below the smallest normal number is so inexact that values would lie past the window's end.
+    return exact, np.where(exact, unit, np.maximum(span / steps, np.finfo(np.float64).tiny))
 
 
 def rounded(places: Floats, windows: Windows, *, steps: int, step: float) -> bool:

@@ -53,6 +53,7 @@ COMMANDS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "assess": ((*OF_PEOPLE, "--technique", "noise-addition:percent=20", "--out", "assessed"),
                ("assessed/classes.csv", "assessed/records.csv")),
     "measures": (OF_PEOPLE, ()),
+    "roles": (("people.csv",), ()),
     "report": ((*OF_PEOPLE, "--technique", "swapping:rate=0.2", "--out", "report.html"), ("report.html",)),
     "study": (("plan.toml", "--out", "studied", *QUIET), ("studied/study.png", "studied/results.csv")),
     "compare": ((*OF_PEOPLE, "--technique", "sampling:fraction=0.1|0.5", "--technique", "generalisation:k=3",

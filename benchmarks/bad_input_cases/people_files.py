@@ -285,6 +285,30 @@ def cases() -> Iterator[Case]:
         made = {"plan.toml": plan, name: content}
         yield Case("study", "files", what, ("plan.toml", "--out", "out"), made, real=real, expected=expected)
     yield from _of_the_census()
+    yield from _without_roles()
+
+
+OTHER_COLUMNS = {
+    "open-quote-in-the-header", "nul-in-a-number", "no-such-column", "control-character-in-names", "newline-in-names",
+    "markup-in-names", "separated-by-spaces", "a-page",
+}  # fmt: skip
+"""Files that are wrong for who names their columns or needs numbers in one of them, and tables all the same."""
+
+
+def _without_roles() -> Iterator[Case]:
+    """``equivoc roles``: every column is looked at, and none is named."""
+    yield Case("roles", "base", "people", ("people.csv",), expected="accepted")
+    yield Case("roles", "base", "json", ("people.csv", "--json"), expected="accepted")
+    for what, name, content, real, values, expected in files():
+        kind = EITHER if values or what in OTHER_COLUMNS else expected
+        yield Case(
+            "roles", "files", what, (name,), {name: content}, real=real and what == "fifo", expected=kind
+        )
+    for what, path in STRANGE_PATHS.items():
+        yield Case("roles", "paths", what, (path,))
+    yield Case("roles", "options", "no-file", ())
+    yield Case("roles", "options", "two-files", ("people.csv", "people.csv"))
+    yield Case("roles", "options", "unknown", ("people.csv", "--keys", "age"))
 
 
 PERSON = "AGEP,SEX,SCHL,INDP,OCCP,JWMNP,WAGP\n"

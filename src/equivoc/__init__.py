@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from equivoc.auditing.result import Audit as Audit
     from equivoc.data.microdata import Microdata
     from equivoc.data.read import read
+    from equivoc.data.suggested_roles.suggest import suggest_roles
     from equivoc.experiments.choose import Choice as Choice
     from equivoc.experiments.choose import ChoiceAmong as ChoiceAmong
     from equivoc.experiments.choose import choose, choose_among
@@ -77,6 +78,7 @@ _HOMES = {
     "curves": "equivoc.measure.curves",
     "Microdata": "equivoc.data.microdata",
     "read": "equivoc.data.read",
+    "suggest_roles": "equivoc.data.suggested_roles.suggest",
     "Unprotected": "equivoc.techniques.unprotected",
     "Sampling": "equivoc.techniques.sampling",
     "QueryRestriction": "equivoc.techniques.query_restriction",
@@ -174,6 +176,7 @@ __all__ = [
     "read",
     "requests",
     "results",
+    "suggest_roles",
     "tables",
     "tabulate",
     "utility",

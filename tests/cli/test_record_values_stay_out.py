@@ -40,6 +40,7 @@ SHOWS_NO_PEOPLE = {"curve", "reproduce", "doctor", "serve"}
 COMMANDS = {
     "assess": [f"{PEOPLE} --out out", f"{PEOPLE} --out out --format parquet", f"{PEOPLE} --json"],
     "measures": [PEOPLE, f"{PEOPLE} --json"],
+    "roles": ["people.csv", "people.csv --json"],
     "report": [f"{PEOPLE} --technique noise-addition:percent=5 --out page.html --json facts.json"],
     "study": ["plan.toml --out out", "plan.toml --out out --json"],
     "compare": [

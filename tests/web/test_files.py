@@ -11,6 +11,7 @@ import httpx
 import pandas as pd
 import pytest
 
+from equivoc.data.suggested_roles.suggest import suggestions
 from equivoc.datasets.shipped import path
 from equivoc.web.preview import SAMPLED, guesses, preview
 from tests.web.page_server import ROLES, PageServer, opened, people_csv
@@ -120,7 +121,7 @@ def test_guesses_have_reasons(tmp_path: Path) -> None:
     found = preview(file)
     roles = {
         column.name: guess.role
-        for column, guess in zip(found.columns, guesses(found.columns, rows), strict=True)
+        for column, guess in zip(found.columns, guesses(found.columns, suggestions(file)), strict=True)
     }
     assert roles == {
         "person_id": "leave_out",
@@ -135,9 +136,47 @@ def test_guesses_have_reasons(tmp_path: Path) -> None:
         file, index=False
     )
     found = preview(file)
-    told = dict(zip([each.name for each in found.columns], guesses(found.columns, rows), strict=True))
+    told = dict(
+        zip([each.name for each in found.columns], guesses(found.columns, suggestions(file)), strict=True)
+    )
     assert told["measure"].role == "confidential"
-    assert "most different values" in told["measure"].reason
+    assert "No name says what is confidential" in told["measure"].reason
+    assert (told["person_id"].suggested, told["remark"].suggested) == ("identifier", "identifier")
+
+
+def test_a_file_with_many_keys_and_weights(tmp_path: Path) -> None:
+    """One confidential column, one weight and at most eight keys; what is left out has its own role in words."""
+    rows = 60
+    columns = {
+        name: [number % (2 + place) for number in range(rows)]
+        for place, name in enumerate(
+            ("language", "sex", "age", "region", "education", "marital_status", "race", "disability", "occupation",
+             "citizenship", "industry")
+        )
+    }  # fmt: skip
+    columns |= {"salary": list(range(rows)), "income_tax": list(range(rows))}
+    columns |= {f"wgt{number}": [1 + row % 7 for row in range(rows)] for number in range(1, 9)}
+    columns |= {"wgt": [1 + row % 5 for row in range(rows)], "dweight": [1 + row % 3 for row in range(rows)]}
+    file = tmp_path / "x.csv"
+    pd.DataFrame(columns).to_csv(file, index=False)
+    told = dict(zip(columns, guesses(preview(file).columns, suggestions(file)), strict=True))
+    roles = {
+        role: [name for name, guess in told.items() if guess.role == role] for role in ("key", "weights")
+    }
+    assert roles["weights"] == ["wgt"]
+    assert roles["key"] == [
+        "sex",
+        "age",
+        "region",
+        "education",
+        "marital_status",
+        "race",
+        "disability",
+        "occupation",
+    ]
+    assert [name for name, guess in told.items() if guess.role == "confidential"] == ["salary"]
+    assert told["wgt3"].suggested == "replicate weights"
+    assert told["industry"].reason.endswith("add it if she knows it.")
 
 
 def test_hostile_names_and_values_come_back_as_they_are(http: httpx.Client) -> None:

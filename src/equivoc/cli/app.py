@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from equivoc.cli.assess import assess, measures, report
+from equivoc.cli.assess import assess, measures, report, roles
 from equivoc.cli.audit import audit
 from equivoc.cli.decide import choose, compare
 from equivoc.cli.gateway import gateway
@@ -53,6 +53,7 @@ def _root(
 app.command()(curve)
 app.command()(assess)
 app.command()(measures)
+app.command()(roles)
 app.command()(report)
 app.command()(study)
 app.command()(compare)

@@ -315,3 +315,48 @@ def _print(rows: list[Measure]) -> None:
     for name, value, meaning in rows:
         table.add_row(name, figure(value), meaning)
     Terminal().print(table)
+
+
+# ``equivoc roles``: what each column of a file is likely to be.
+
+
+def roles(
+    people: Annotated[
+        Path,
+        typer.Argument(help="A file of people: CSV with a header, Parquet, or a folder of Parquet files."),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Suggest a role for each column: confidential, key, weights, household, identifier.
+
+    Prints each column with its role and the reason. Roles are guessed from names, in several languages, and from
+    values; nothing is used before you name it yourself.
+
+    Example: equivoc roles people.csv --json
+    """
+    from equivoc.data.suggested_roles.suggest import suggestions
+
+    with waiting("looking at the columns"):
+        found = suggestions(people)
+    if as_json:
+        columns = [
+            {"column": each.column, "role": each.role, "reason": each.reason} for each in found.columns
+        ]
+        told = {"rows": found.rows, "looked_at": found.looked_at or "all rows", "columns": columns}
+        print(json.dumps(told, indent=2))
+        return
+    from rich.table import Table
+
+    from equivoc.cli.terminal import Terminal
+
+    table = Table(show_lines=True)
+    table.add_column("column", overflow="fold")
+    table.add_column("role", no_wrap=True)
+    table.add_column("why")
+    for each in found.columns:
+        table.add_row(each.column, each.role, each.reason)
+    terminal = Terminal()
+    terminal.print(table)
+    terminal.say(
+        "These are guesses: check them, then name the columns with --confidential, --keys and --weights."
+    )

@@ -114,6 +114,9 @@ def interruptible() -> Iterator[None]:
 
 
 BATCH = 1 << 20
+"""The most rows of a piece."""
+CELLS = 1 << 24
+"""The most cells of a piece: one of a table with many columns has fewer rows, so that it fits into memory."""
 ANY_MEMORY = Workspace()
 _ALONE: dict[str, Any] = {
     "autoinstall_known_extensions": "false",
@@ -155,7 +158,8 @@ def batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Reco
     import duckdb
 
     if hasattr(duckdb.DuckDBPyRelation, "to_arrow_reader"):
-        reader = connection.sql(sql).to_arrow_reader(BATCH)
+        relation = connection.sql(sql)
+        reader = relation.to_arrow_reader(max(1 << 14, min(BATCH, CELLS // max(len(relation.columns), 1))))
     else:
         older: Any = connection  # DuckDB 1.x
         reader = older.execute(sql).fetch_record_batch(BATCH)

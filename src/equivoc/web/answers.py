@@ -61,14 +61,16 @@ class Answers:
 
     def answer_preview(self, given: Mapping[str, str]) -> dict[str, Any]:
         """The columns of a file with their guessed roles."""
+        from equivoc.data.suggested_roles.suggest import suggestions
         from equivoc.web.preview import guesses, preview
 
         try:
             found = preview(Path(given["path"]))
+            suggested = suggestions(given["path"])
         except InputError as mistake:
             raise InputError(str(mistake).replace(given["path"], given["name"])) from None
         stored = Path(given["path"]).name
-        guessed = guesses(found.columns, found.rows)
+        guessed = guesses(found.columns, suggested)
         return {
             "rows": found.rows,
             "sampled": found.sampled,

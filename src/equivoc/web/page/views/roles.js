@@ -11,6 +11,7 @@ import { term } from "../parts/terms.js";
 
 const ROLES = [["confidential", "Confidential"], ["key", "Key"], ["weights", "Weights"], ["leave_out", "Leave out"]];
 const KINDS = [["number", "numbers: close values are alike"], ["ordered", "ordered categories"], ["categories", "categories without order"], ["tree", "categories in a hierarchy"]];
+const NOT_HERE = new Set(["identifier", "group", "replicate weights"]); // suggested roles that are left out here, named beside the reason
 const TYPES = { number: "numbers", text: "text", date: "dates", bool: "yes or no" };
 
 let draft = null; // {from: the state's roles as text, roles, kind, drop_missing} while something is not yet used
@@ -53,7 +54,7 @@ function row(column, at, now) {
     h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, `Role of ${clipped(column.name, 60)}`),
       ROLES.map(([role, label]) => h("label", { class: "segment", key: role },
         h("input", { type: "radio", name: `role-${at}`, "data-name": `role-${column.name}-${role}`, value: role, checked: now.roles[column.name] === role, on: { change: () => choose(role) } }), h("span", {}, label)))),
-    h("span", { class: "soft" }, longText(column.guess?.reason ?? "", 140)),
+    h("span", { class: "soft" }, NOT_HERE.has(column.guess?.suggested) ? h("strong", {}, `${column.guess.suggested}: `) : null, longText(column.guess?.reason ?? "", 200)),
   ] };
 }
 

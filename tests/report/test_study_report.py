@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from equivoc.render.notebook import notebook_summary
 from equivoc.render.page import facts_of, write_report
+from equivoc.render.study import study_notebook
 from tests.report.conftest import HOSTILE
 from tests.report.markup import Markup
 
@@ -20,7 +20,9 @@ from tests.report.markup import Markup
 class Done:
     """A stand-in for the result of a study."""
 
+    kind = "study"
     seed = 5
+    cells = (1,)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -68,6 +70,6 @@ def test_page_of_a_study_alone_or_beside_an_assessment(
 
 
 def test_notebook_table_of_a_study() -> None:
-    told = Markup(notebook_summary(Done()))
+    told = Markup(study_notebook(Done()))
     assert HOSTILE in told.text
     assert not {"script", "img"} & {tag for tag, _ in told.elements}

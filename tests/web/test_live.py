@@ -14,6 +14,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.render.assessment import assessment_facts
+from equivoc.web.people_spec import PeopleSpec
 from equivoc.web.warm_process import AnswerError, WarmProcess
 from tests.web.page_server import ROLES, finished, opened, people_csv, wait_for
 
@@ -236,3 +237,28 @@ def test_a_process_can_be_ended_while_it_starts(monkeypatch: pytest.MonkeyPatch)
     problem, answer = asyncio.run(hurry())
     assert "ended" in problem
     assert answer == "5"
+
+
+def test_a_patient_process_rests_when_nothing_is_asked_and_reads_the_people_again(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(people_csv(), encoding="utf-8")
+    spec = PeopleSpec(str(tmp_path / "people.csv"), "people.csv", "pay", "number", ("age", "sex"))
+
+    async def walk() -> None:
+        lively, patient = WarmProcess(rest=0.2), WarmProcess(patient=True, rest=0.2)
+        try:
+            await lively.ask("intervals", {"widths": [5]})
+            await patient.people(spec)
+            process = patient._process
+            before = await patient.ask("levels", {})
+            for _ in range(50):
+                await asyncio.sleep(0.1)
+                if not process.is_alive():
+                    break
+            assert not process.is_alive()
+            assert lively._process.is_alive()
+            assert await patient.ask("levels", {}) == before
+        finally:
+            lively.end()
+            patient.end()
+
+    asyncio.run(walk())

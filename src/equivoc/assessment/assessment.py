@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,8 @@ class Assessment(Reported):
     is riskier; a higher hit rate is riskier.
     """
 
+    kind: ClassVar[str] = "assessment"
+
     people: Microdata = field(repr=False)
     release: Release = field(repr=False)
     technique: str
@@ -112,6 +114,11 @@ class Assessment(Reported):
     def attributes(self) -> dict[str, Assessment]:
         """A mapping from the attribute's name to this assessment, as in `SeveralAssessments`."""
         return {self.people.confidential: self}
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The files of the people and of the control group."""
+        return [each.source for each in (self.people, self.control) if each is not None]
 
     @cached_property
     def choice(self) -> Choice:
@@ -224,6 +231,10 @@ class Assessment(Reported):
 
     def _believed(self, known: Sequence[str]) -> Posteriors:
         """The posteriors of someone who knows some of the keys."""
+        if tuple(known) == self.known:  # tried already
+            for each in self.choice.tried:
+                if each.intruder == self.subset_intruder:
+                    return each.posteriors
         classes = self.people.classes(list(known))
         return self.release.believed(classes, self.prior_probabilities, self.subset_intruder)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +37,19 @@ class TableAssessment(Reported):
     count. Entropies are in bits, areas in bits × the attribute's unit. Less is riskier; a higher hit rate is riskier.
     """
 
+    kind: ClassVar[str] = "table"
+
     table: CellTable = field(repr=False)
     """The original table."""
     release: TableRelease = field(repr=False)
     eps: tuple[float, ...]
     """The tolerances of the hit rates, in the attribute's unit."""
     require: tuple[Requirement, ...] = ()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The file of the people of the table."""
+        return [] if self.table.source is None else [self.table.source.source]
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:

@@ -143,13 +143,13 @@ def audit(
             "the log has no statement; give at least one, such as SELECT AVG(salary) FROM people."
         )
     table = PeopleTable.of(people, schema)
-    questions = ask(table, parsed, answers=answers)
+    questions, recorded = ask(table, parsed, answers=answers)
     if work is not None:
         work = checked_number("work", work, "a number above 0", lambda steps: 0 < steps < float("inf"))
     log = AnsweredQuestions(questions, people, belief, seed, work)
     concluded = log.conclusions()
     system, found = concluded.system, concluded.posteriors
-    notes = (*found.notes, *_of_other_data(table, questions))
+    notes = (*found.notes, *_of_other_data(table, [each for each in questions if each.statement in recorded]))
     unsettled = np.isin(named_methods(found).astype(str), UNSETTLED)[system.atoms.of_person]
     release = AnsweredLog(
         people,
@@ -210,10 +210,10 @@ def _prior_name(prior: Prior) -> str:
     return prior if isinstance(prior, str) else "given"
 
 
-def _of_other_data(table: PeopleTable, questions: Sequence[Question]) -> list[str]:
+def _of_other_data(table: PeopleTable, recorded: Sequence[Question]) -> list[str]:
     """A note if recorded answers are not those of the data."""
     other = []
-    for each in questions:
+    for each in recorded:
         own = table.values.answer(each.aggregate, each.members)
         if (own is None) != (each.answer is None) or (
             own is not None and each.answer is not None and not _same(own, each.answer)

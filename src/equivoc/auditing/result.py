@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +156,8 @@ class Audit(Reported):
     requirements.
     """
 
+    kind: ClassVar[str] = "audit"
+
     people: Microdata = field(repr=False)
     sql: tuple[str, ...] = field(repr=False)
     """The statements, written anew from what was understood."""
@@ -181,6 +183,11 @@ class Audit(Reported):
             f"<Audit: {counted(self.statement_count, 'statement')} about {counted(len(self.people), 'person')}, "
             f"{certain:,} with a known {self.people.confidential}>"
         )
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The file of the people."""
+        return [self.people.source]
 
     @property
     def posteriors(self) -> PersonPosteriors:

@@ -10,7 +10,8 @@ import typer
 
 from equivoc.cli.assess import assess, measures, report, roles
 from equivoc.cli.audit import audit
-from equivoc.cli.decide import choose, compare
+from equivoc.cli.choose import choose
+from equivoc.cli.compare import compare
 from equivoc.cli.gateway import gateway
 from equivoc.cli.process import load_libraries
 from equivoc.cli.protect import protect, verify

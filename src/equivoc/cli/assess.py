@@ -96,9 +96,10 @@ def assess(
         if as_json:
             print(json.dumps(shown, indent=2, allow_nan=False))
             return
-        from equivoc.cli.assess_text import print_assessments
+        from equivoc.render.assessment_lines import assessment_lines
+        from equivoc.render.lines import print_blocks
 
-        print_assessments(result, units, required, record_values=record_values, written=written)
+        print_blocks(assessment_lines(result, units, required, record_values=record_values), written)
 
 
 def _beside(options: AssessmentOptions, records_to: str | None, beside: str | None) -> list[str]:
@@ -222,7 +223,7 @@ def report(
                 )
             for path, page in drawn.items():
                 write_page(page, path)
-    from equivoc.cli.terminal import Terminal
+    from equivoc.render.lines import Terminal
 
     terminal = Terminal()
     with exit_code_of(meets=result.meets):
@@ -305,7 +306,7 @@ def measures(
 def _print(rows: list[Measure]) -> None:
     from rich.table import Table
 
-    from equivoc.cli.terminal import Terminal
+    from equivoc.render.lines import Terminal
     from equivoc.text import figure
 
     table = Table(show_lines=True)
@@ -347,7 +348,7 @@ def roles(
         return
     from rich.table import Table
 
-    from equivoc.cli.terminal import Terminal
+    from equivoc.render.lines import Terminal
 
     table = Table(show_lines=True)
     table.add_column("column", overflow="fold")

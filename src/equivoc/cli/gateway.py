@@ -165,7 +165,7 @@ class PeopleColumns:
 
 
 def _say(sentence: str) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.render.lines import Terminal
 
     terminal = Terminal()
     terminal.say(sentence)
@@ -173,7 +173,7 @@ def _say(sentence: str) -> None:
 
 
 def _announce(tokens: Any, warnings: Sequence[str], host: str, port: int) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.render.lines import Terminal
     from equivoc.serving.serving import is_loopback
 
     terminal = Terminal()
@@ -217,8 +217,8 @@ def list_tokens(store: StoreOption = STORE, as_json: JsonOption = False) -> None
 
     Example: equivoc gateway token list --store gateway.sqlite
     """
-    from equivoc.cli.terminal import Terminal
     from equivoc.gateway.service.access import Tokens
+    from equivoc.render.lines import Terminal
 
     holders = Tokens.beside(store).holders()
     if as_json:
@@ -239,8 +239,8 @@ def remove(
 
     Example: equivoc gateway token remove ann --store gateway.sqlite
     """
-    from equivoc.cli.terminal import Terminal
     from equivoc.gateway.service.access import Tokens
+    from equivoc.render.lines import Terminal
 
     Tokens.beside(store).remove(name)
     Terminal().say(f"The token of {name} no longer works.")
@@ -256,8 +256,8 @@ def show_log(
 
     Example: equivoc gateway log --store gateway.sqlite
     """
-    from equivoc.cli.terminal import Terminal
     from equivoc.gateway.service.log import LogReader, value_text
+    from equivoc.render.lines import Terminal
 
     log = LogReader(store)
     entries, pinned = list(log.every(analyst=analyst)), log.pinned()

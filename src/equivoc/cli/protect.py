@@ -132,8 +132,8 @@ def protect(
 
 
 def _print(done: Protected) -> None:
-    from equivoc.cli.terminal import Terminal
     from equivoc.protection.certificate import FIGURES
+    from equivoc.render.lines import Terminal
     from equivoc.text import counted, figure
 
     terminal, facts = Terminal(), done.certificate
@@ -202,7 +202,7 @@ def verify(
         checks = [{"about": each.about, "holds": each.holds, "told": each.sentence} for each in done.checks]
         print(json.dumps({"holds": done.holds, "checks": checks}, indent=2))
     else:
-        from equivoc.cli.terminal import Terminal
+        from equivoc.render.lines import Terminal
 
         terminal = Terminal()
         for each in done.checks:

@@ -58,10 +58,9 @@ def study(
 
     Example: equivoc study plan.toml --out results --workers 2
     """
-    from equivoc.experiments.progress import checked_kind
     from equivoc.experiments.stores import STUDY_FILE as STORE
     from equivoc.experiments.study import study_of
-    from equivoc.experiments.workers import Interrupted
+    from equivoc.experiments.workers import Interrupted, checked_kind
     from equivoc.parallel import cores
     from equivoc.requests.plan import read_plan
 
@@ -89,7 +88,10 @@ def study(
     if as_json:
         print(json.dumps(_facts(done, written), indent=2))
     else:
-        _print(done, written)
+        from equivoc.render.lines import print_blocks
+        from equivoc.render.study import study_lines
+
+        print_blocks(study_lines(done), written.values())
 
 
 def _write(done: StudyResult, folder: Path, *, escape: bool) -> dict[str, Path]:
@@ -120,38 +122,6 @@ def _facts(done: StudyResult, written: dict[str, Path]) -> dict[str, Any]:
         "summary": rows,
         "files": {name: str(path) for name, path in written.items()},
     }
-
-
-def _print(done: StudyResult, written: dict[str, Path]) -> None:
-    from equivoc.cli.terminal import Terminal
-    from equivoc.data.remarks import left_out_sentence
-
-    terminal = Terminal()
-    data = done.made_of["data"]
-    terminal.say(
-        f"{data['records']:,} records, {len(data['keys'])} keys; {len(done.made_of['techniques'])} techniques × "
-        f"{done.made_of['replicates']} replicates; {done.frame['seconds'].sum():.1f} s of computation."
-    )
-    if data.get("left_out"):
-        terminal.say(left_out_sentence(data))
-    for remark in done.remarks:
-        terminal.say(remark)
-    summary = done.summary()
-    sizes = sorted({summary["known_size"].min(), summary["known_size"].max()})
-    terminal.say(f"Intruder: {done.intruder}; prior: {done.prior}.")
-    terminal.say(
-        f"H0 (bits) and A (bits × {done.area_unit}): means over classes, less is riskier. Gain (bits of truth per "
-        "person): more is riskier."
-    )
-    columns = [f"{measure}, {size} known" for measure in ("H0", "A", "gain") for size in sizes]
-    rows = []
-    for (technique, parameters), of_technique in summary.groupby(["technique", "parameters"], sort=False):
-        by_size = of_technique.set_index("known_size")
-        means = [by_size.loc[size, measure] for measure in ("h0", "area", "gain") for size in sizes]
-        rows.append((technique, parameters, *map(figure, means)))
-    terminal.show("", ("technique", "parameters", *columns), rows, left=2)
-    for path in written.values():
-        terminal.say(f"written: {path}")
 
 
 # ``equivoc reproduce``: the paper's whole experiment, its figures and its claims.
@@ -187,9 +157,8 @@ def reproduce(
 
     Example: equivoc reproduce --pums csv_pil.zip --out illinois
     """
-    from equivoc.experiments.progress import checked_kind
     from equivoc.experiments.reproduction import claims, experiment, experiment_people
-    from equivoc.experiments.workers import Interrupted
+    from equivoc.experiments.workers import Interrupted, checked_kind
     from equivoc.parallel import cores
 
     checked_kind(progress)
@@ -252,8 +221,8 @@ def _write_claims(done: StudyResult, judged: list[Claim], folder: Path, *, escap
 def _print_claims(done: StudyResult, judged: list[Claim], written: list[Path]) -> None:
     from rich.table import Table
 
-    from equivoc.cli.terminal import Terminal
     from equivoc.measure.curve import curve
+    from equivoc.render.lines import Terminal
 
     terminal = Terminal()
     worked = curve([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05])

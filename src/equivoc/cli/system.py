@@ -137,7 +137,7 @@ def doctor(
     if as_json:
         print(json.dumps(facts, indent=2))
         return
-    from equivoc.cli.terminal import Terminal
+    from equivoc.render.lines import Terminal
 
     terminal = Terminal()
     system = facts["system"]
@@ -391,7 +391,7 @@ def _facts(result: Curve, asked: list[float]) -> dict[str, object]:
 
 
 def _print_tables(result: Curve, asked: list[float], plot: Path | None) -> None:
-    from equivoc.cli.terminal import Terminal
+    from equivoc.render.lines import Terminal
 
     terminal = Terminal()
     low, high = result.area_bounds

@@ -36,9 +36,7 @@ from equivoc.cli.table_decide import (
     SuppressOption,
     TimeLimitOption,
     asked_method,
-    choice_facts,
     chosen_setting,
-    comparison_facts,
     methods_from,
     setting_range,
 )
@@ -355,14 +353,16 @@ def table(
                 drop_missing=drop_missing,
                 rules=rules,
             )
+            from equivoc.render.table_lines import table_choice_facts, table_comparison_facts
+
             if compared is not None:
                 from equivoc.experiments.compare_tables import compare_tables
 
                 done = compare_tables(made, compared, require=required, seed=seed or 0, eps=tolerances)
-                frames, facts, meets = [done.frame, done.why], comparison_facts(done), done.meets
+                frames, facts, meets = [done.frame, done.why], table_comparison_facts(done), done.meets
             elif choose is not None:
                 found = chosen_setting(choose, made, require=required, seed=seed or 0, eps=tolerances)
-                frames, facts = [found.tried], choice_facts(found)
+                frames, facts = [found.tried], table_choice_facts(found)
                 meets = facts["meets"]
             elif asked is None:
                 frames, facts = frames_and_facts(made, rules, record_values=record_values)
@@ -389,10 +389,13 @@ def table(
         if as_json:
             print(json.dumps(facts | {"files": [str(file) for file in files]}, indent=2, allow_nan=False))
             return
-        from equivoc.cli.table_decide import print_table_choice, print_table_comparison
-        from equivoc.cli.table_text import print_release, print_released_table, print_table
+        from equivoc.render import table_lines
+        from equivoc.render.lines import print_blocks
 
-        show = print_released_table if audit is not None else print_table if asked is None else print_release
         if deciding:
-            show = print_table_comparison if choose is None else print_table_choice
-        show(facts, files)
+            lines = table_lines.table_comparison_lines if choose is None else table_lines.table_choice_lines
+        elif audit is not None:
+            lines = table_lines.released_table_lines
+        else:
+            lines = table_lines.table_lines if asked is None else table_lines.table_release_lines
+        print_blocks(lines(facts), files)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equivoc.cli.table_text import end
-from equivoc.cli.terminal import Terminal, meets
 from equivoc.errors import InputError
-from equivoc.text import counted, exact, figure
 
 if TYPE_CHECKING:
-    from equivoc.experiments.compare_tables import TableComparison
     from equivoc.experiments.search import TableChoice
     from equivoc.requirements.requirement import Requirement
     from equivoc.tables.cell_table import CellTable
@@ -64,51 +58,6 @@ def setting_range(text: str) -> tuple[Any, list[float]]:
             f"--choose is {text!r}; give round:5..60, round:5..60..5,controlled, suppress:5..30 or noisy:0.1..2."
         )
     return CellRounding(method=way) if comma else kinds[name], numbers
-
-
-def choice_facts(done: TableChoice) -> dict[str, Any]:
-    """The choice, ready for JSON."""
-    from equivoc.render.parts import json_values
-
-    facts: dict[str, Any] = json_values(
-        {
-            "kind": "choice for a table",
-            "sentence": done.sentence,
-            "parameter": done.parameter,
-            "value": done.value,
-            "meets": done.chosen is not None,
-            "notes": list(done.notes),
-            "tried": [
-                {
-                    "value": trial.value,
-                    "meets": trial.meets,
-                    "requirements": [outcome.facts for outcome in trial.outcomes],
-                }
-                for trial in done.trials
-            ],
-        }
-    )
-    return facts
-
-
-def print_table_choice(facts: dict[str, Any], written: Sequence[Path]) -> None:
-    """The choice in a sentence, and a row for each setting that was tried."""
-    terminal = Terminal()
-    terminal.say(facts["sentence"])
-    required = [each["requirement"] for each in facts["tried"][0]["requirements"]]
-    terminal.show(
-        f"Settings of {facts['parameter']} in the order in which they were tried",
-        (facts["parameter"], *required, "meets"),
-        [
-            (
-                exact(trial["value"]),
-                *("–" if each["value"] is None else figure(each["value"]) for each in trial["requirements"]),
-                "yes" if trial["meets"] else "no",
-            )
-            for trial in facts["tried"]
-        ],
-    )
-    end(terminal, facts, written)
 
 
 # ``equivoc table --compare``: several methods for one table, their risk and loss, and which to take.
@@ -164,75 +113,6 @@ def _number(text: str, given: str) -> float:
         return float(given)
     except ValueError:
         raise InputError(f"--compare holds {text!r}, and {given!r} is not a number.") from None
-
-
-def comparison_facts(done: TableComparison) -> dict[str, Any]:
-    """The comparison, ready for JSON."""
-    from equivoc.render.parts import json_values
-
-    chosen = done.chosen
-    facts: dict[str, Any] = json_values(
-        {
-            "kind": "comparison of tables",
-            "headline": done.headline,
-            "choice": None if chosen is None else chosen.notation,
-            "meets": done.meets,
-            "cells": done.cells,
-            "notes": list(done.table.remarks),
-            "hit_eps": done.hit_eps,
-            "risk": done.risk.left,
-            "riskier": done.risk.riskier,
-            "loss": done.utility,
-            "methods": [
-                {
-                    "notation": each.notation,
-                    "risk": each.risk.mean,
-                    "loss": each.loss.mean,
-                    "risks": {name: found.mean for name, found in each.risks.items()},
-                    "losses": {name: found.mean for name, found in each.losses.items()},
-                    "meets": each.meets,
-                    "front": front,
-                    "chosen": each is chosen,
-                    "outcomes": [outcome.facts for outcome in each.outcomes],
-                    "reason": done.reasons.get(each.notation),
-                    "failed": each.failure or None,
-                }
-                for each, front in zip(done.compared, done.front, strict=True)
-            ],
-        }
-    )
-    return facts
-
-
-def print_table_comparison(facts: dict[str, Any], written: Sequence[Path]) -> None:
-    """The choice, a row for each method, and why each other one was not chosen."""
-    terminal = Terminal()
-    methods = facts["methods"]
-    terminal.say(f"{counted(len(methods), 'method')}; figures are over {facts['cells']}.")
-    terminal.say(facts["headline"])
-    safer = "less" if facts["riskier"] == "more" else "more"
-    terminal.show(
-        f"{facts['risk']}: {safer} is safer; {facts['loss']}: less is more useful",
-        ("method", facts["risk"], facts["loss"], "meets", "front"),
-        [
-            (
-                each["notation"],
-                _shown(each["risk"]),
-                _shown(each["loss"]),
-                "failed" if each["failed"] else meets(each["meets"], required=bool(each["outcomes"])),
-                "yes" if each["front"] else "no",
-            )
-            for each in methods
-        ],
-    )
-    for each in methods:
-        if each["reason"]:
-            terminal.say(f"- {each['notation']}: {each['reason']}")
-    end(terminal, facts, written)
-
-
-def _shown(value: float | None) -> str:
-    return "–" if value is None or isnan(value) else figure(value)
 
 
 SuppressOption = Annotated[
@@ -318,9 +198,9 @@ class AskedMethod:
         facts = table_release_facts(result, rules=self.rules, unit=unit, record_values=record_values)
         if not page:
             return [made.table], facts, ""
-        from equivoc.render.page import render_table
+        from equivoc.render.page import render
 
-        return [made.table], facts, render_table(facts)
+        return [made.table], facts, render(facts)
 
 
 def asked_method(

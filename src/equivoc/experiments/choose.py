@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isnan
 from typing import Any
 
-from equivoc.assessment.assess import assess
 from equivoc.checks import check_choice
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.experiments.compared import FRONT_RELEASES, MISSING, Interval, overlap
 from equivoc.experiments.ranked import undecided
 from equivoc.experiments.search import Trial, choose_for_table, follow_the_setting, mildest
+from equivoc.experiments.trying import Question, Trying, trying
 from equivoc.information_loss.utility import MEASURES, losses, overall
 from equivoc.intruder.prior import Prior
 from equivoc.requests.ranges import SearchRange, search_range
@@ -145,6 +146,7 @@ def choose(
     eps: Any = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
+    store: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], None] = False,
 ) -> Any:
     """The mildest setting of a technique that meets every requirement, for ``people``.
@@ -153,8 +155,9 @@ def choose(
     ``"noise-addition:percent=1..100"``; ``parameter`` is varied from ``low`` to ``high`` by ``step`` (None: the
     technique's usual parameter, its useful range, whole steps or about a hundred settings), and ``fixed`` are other
     parameters. The remaining arguments are those of `assess`. With ``replicates``, a random technique meets a
-    requirement only if the riskier end of the 95 % interval of the mean does. ``progress`` prints each setting on
-    stderr, or is a function that gets the line.
+    requirement only if the riskier end of the 95 % interval of the mean does. ``store`` is a folder that keeps what was
+    measured: an interrupted search goes on from there, and one with another range, technique, limit or more replicates
+    measures only what is new. ``progress`` prints each setting on stderr, or is a function that gets the line.
 
     Where protection grows with the parameter, by bisection: 9 assessments of 100 settings. Where it may fall
     (Setting.monotone is False; a requirement on k, l, t, or on the riskiest person), by a grid and refinement. The
@@ -162,8 +165,8 @@ def choose(
 
     For a table of cells (`equivoc.tabulate`): the least base of `equivoc.CellRounding`, the least p of
     `equivoc.CellSuppression` with a p% rule, or the greatest ε of `equivoc.NoisyCells`; ``low`` and ``high`` must be
-    given, and ``known``, ``fixed``, ``prior``, ``intruder`` and ``replicates`` do not apply. The answer is a
-    `TableChoice`.
+    given, and ``known``, ``fixed``, ``prior``, ``intruder``, ``replicates`` and ``store`` do not apply. The answer is
+    a `TableChoice`.
 
     >>> import pandas as pd
     >>> from equivoc.techniques.top_bottom_coding import TopBottomCoding
@@ -173,44 +176,47 @@ def choose(
     (40, None)
     """
     if isinstance(people, CellTable):
-        if (known, fixed, replicates, prior, intruder) != (None, None, 1, "marginal", "strongest"):
+        not_of_tables = (known, fixed, replicates, prior, intruder, store)
+        if not_of_tables != (None, None, 1, "marginal", "strongest", None):
             raise InputError(
-                "known, fixed, replicates, prior and intruder do not apply to a table of cells: leave them out."
+                "known, fixed, replicates, prior, intruder and store do not apply to a table of cells: leave them out."
             )
         return choose_for_table(
             people, technique, parameter, require=require, low=low, high=high, step=step, seed=seed, eps=eps
         )
     check_people("people", people)
-    if people.several:
-        raise InputError(
-            "choose works with one confidential attribute; choose a setting for each of them, one after the other."
-        )
-    asked = requirements(require)
-    if not asked:
-        raise InputError('no requirement is given; give at least one, such as "true_hit <= 0.2".')
     within = search_range(technique, parameter, low=low, high=high, step=step, fixed=fixed)
-    techniques = within.techniques(people)
+    question = Question(
+        requirements(require),
+        known=known,
+        seed=seed,
+        replicates=replicates,
+        eps=eps,
+        prior=prior,
+        intruder=intruder,
+    )
+    settings = [] if people.several else within.techniques(people)
+    with trying(people, settings, question, store=store) as tried:
+        return _mildest_of(within, settings, tried, progress)
+
+
+def _mildest_of(
+    within: SearchRange,
+    techniques: Sequence[Technique],
+    tried: Trying,
+    progress: bool | Callable[[str], None],
+) -> Choice:
+    """Search one range."""
     name = within.parameter
     trials: dict[int, Trial] = {}
 
     def missed(place: int) -> float:
         if place not in trials:
             chosen = techniques[place]
-            result = assess(
-                people,
-                chosen,
-                known=known,
-                seed=seed,
-                eps=eps,
-                prior=prior,
-                intruder=intruder,
-                replicates=replicates,
-                require=asked,
-            )
-            trials[place] = Trial(chosen, getattr(chosen, name), tuple(result.requirements))
+            trials[place] = Trial(chosen, getattr(chosen, name), tried.outcomes(chosen))
             if progress:
-                told = "meets" if trials[place].meets else "does not meet"
-                line = f"{chosen.notation} {told} the requirements"
+                verdict = "meets" if trials[place].meets else "does not meet"
+                line = f"{chosen.notation} {verdict} the requirements"
                 if callable(progress):
                     progress(line)
                 else:
@@ -218,7 +224,7 @@ def choose(
         return trials[place].missed
 
     last = len(techniques) - 1
-    at = mildest(len(techniques), missed, monotone=within.tries.monotone and follow_the_setting(asked))
+    at = mildest(len(techniques), missed, monotone=within.tries.monotone and follow_the_setting(tried.asked))
     if at is None:
         missed(last)  # the answer says by how much the strongest setting fails
     return Choice(
@@ -228,7 +234,7 @@ def choose(
         tuple(trials.values()),
         trials[max(trials)],
         trials[at - 1] if at else None,
-        people,
+        tried.setting.people,
     )
 
 
@@ -309,6 +315,18 @@ class ChoiceAmong:
             }
         )
 
+    @property
+    def tried(self) -> Any:
+        """A frame, one row per setting in the order in which they were tried: technique, meets, and each figure."""
+        trials = [trial for choice in self.choices for trial in choice.trials]
+        columns: dict[str, list[Any]] = {
+            "technique": [trial.technique.notation for trial in trials],
+            "meets": [trial.meets for trial in trials],
+        }
+        for place, outcome in enumerate(trials[0].outcomes):
+            columns[outcome.text] = [trial.outcomes[place].value for trial in trials]
+        return self.people.like(columns)
+
     def _rank(self, place: int) -> float:
         loss = self.losses[place]
         return inf if loss is None else loss
@@ -326,6 +344,7 @@ def choose_among(
     eps: Any = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
+    store: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], None] = False,
 ) -> ChoiceAmong:
     """The best of several techniques: of the mildest setting of each that meets the requirements, the least loss.
@@ -334,30 +353,28 @@ def choose_among(
     `choose`, which explains the other arguments. ``utility`` is the measure of `utility` by which losses are compared,
     its mean over the ``replicates``. One release does not show how much a loss varies from draw to draw: if no
     replicates were asked for and several techniques meet the requirements, the chosen settings are released five times
-    for it, and ``tied`` are those that cannot be told apart from the best.
+    for it, and ``tied`` are those that cannot be told apart from the best. One ``store`` serves all techniques.
     """
     check_people("people", people)
     check_choice("utility", utility, MEASURES)
     if isinstance(techniques, str) or not isinstance(techniques, Sequence) or not techniques:
         raise InputError(f"techniques is {techniques!r}; give a list of at least one technique.")
     ranges = [search_range(each) for each in techniques]
-    for each in ranges:  # a mistake in the last is reported before the first is searched
-        each.techniques(people)
-    choices = tuple(
-        choose(
-            people,
-            each,
-            require=require,
-            known=known,
-            seed=seed,
-            replicates=replicates,
-            eps=eps,
-            prior=prior,
-            intruder=intruder,
-            progress=progress,
-        )
-        for each in ranges
+    question = Question(
+        requirements(require),
+        known=known,
+        seed=seed,
+        replicates=replicates,
+        eps=eps,
+        prior=prior,
+        intruder=intruder,
     )
+    # A mistake in the last is reported before the first is searched.
+    settings = [[] if people.several else each.techniques(people) for each in ranges]
+    with trying(people, [each for some in settings for each in some], question, store=store) as tried:
+        choices = tuple(
+            _mildest_of(each, own, tried, progress) for each, own in zip(ranges, settings, strict=True)
+        )
     several = sum(choice.technique is not None for choice in choices) > 1
     releases = FRONT_RELEASES if several and replicates == 1 else replicates
     lost = tuple(_lost(people, choice.technique, utility, seed=seed, releases=releases) for choice in choices)

@@ -26,11 +26,10 @@ from equivoc.experiments.compared import (
 )
 from equivoc.experiments.comparison import Comparison
 from equivoc.experiments.description import comparison_facts
-from equivoc.experiments.progress import Progress, checked_kind
 from equivoc.experiments.store import Asked, store_folder
-from equivoc.experiments.stores import ComparisonStore, open_comparison
+from equivoc.experiments.stores import COMPARISON, ComparedStore, open_compared
 from equivoc.experiments.study import checked_techniques
-from equivoc.experiments.workers import finish
+from equivoc.experiments.workers import Progress, checked_kind, finish
 from equivoc.information_loss.utility import MEASURES
 from equivoc.intruder.prior import prior_probabilities
 from equivoc.intruder.strengths import INTRUDERS
@@ -189,10 +188,10 @@ class Request:
         without = NothingReleased.of(setting.people, prior_probabilities(setting.prior, setting.people))
         return {each.left: without.figure(each.at(eps_of(each, hit_eps))) for each in self.requirements}
 
-    def _open(self, folder: Path) -> AbstractContextManager[ComparisonStore]:
+    def _open(self, folder: Path) -> AbstractContextManager[ComparedStore]:
         contents = {notation: technique.content for notation, technique in self.setting.techniques.items()}
         asked = Asked(self.facts, partial(data_fingerprint, self.setting.people), contents)
-        return open_comparison(folder, asked, wanted=[each.left for each in self.setting.wanted])
+        return open_compared(COMPARISON, folder, asked, wanted=[each.left for each in self.setting.wanted])
 
 
 def request(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +26,12 @@ from equivoc.information_loss.table_losses import TABLE_MEASURES, table_losses
 from equivoc.requests.methods import check_method, is_random, notation, released, rules_of
 from equivoc.requirements.outcome import Outcome, eps_of, outcome, overruled
 from equivoc.requirements.requirement import Requirement, check_contradictions, requirements
+from equivoc.results.result import Shown
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.redesign import RedesignedTable
 from equivoc.tables.release import TableRelease
 from equivoc.tables.rules import unsafe_cells
-from equivoc.text import counted, figure
+from equivoc.text import counted
 
 if TYPE_CHECKING:
     import altair
@@ -101,12 +101,14 @@ LOSS_WORDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class TableComparison(Ranked):
+class TableComparison(Ranked, Shown):
     """Several methods measured for the same table, cells and intruder.
 
     H0 is in bits, areas are in bits × the attribute's unit, hits are shares; less H0, area and k is riskier, more hits
     and certain_right are. Every measure of loss is 0 for a table that is published as it is, and more is worse.
     """
+
+    kind: ClassVar[str] = "table comparison"
 
     table: CellTable = field(repr=False)
     methods: tuple[Any, ...]
@@ -144,11 +146,6 @@ class TableComparison(Ranked):
 
     def __repr__(self) -> str:
         return f"<TableComparison: {len(self.methods)} methods; {self.cells}; {self.headline}>"
-
-    def _repr_html_(self) -> str:
-        """The choice and the table as HTML."""
-        table = self.frame.to_html(index=False, float_format=figure, escape=True, border=0)
-        return f"<p>{escape(self.headline)} Figures are over {escape(self.cells)}.</p>{table}"
 
 
 ALWAYS = tuple(Requirement(name, None, "mean", "<=", 1.0) for name in COLUMNS)

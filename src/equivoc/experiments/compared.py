@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf, isnan, nan
 from time import perf_counter
@@ -13,6 +14,7 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.experiments.cell import CellKey
 from equivoc.information_loss.utility import MEASURES, losses, overall
+from equivoc.intruder.prior import Prior
 from equivoc.parallel import on_one_core
 from equivoc.requirements.outcome import (
     Outcome,
@@ -68,20 +70,19 @@ class ComparedSetting:
     """By notation."""
     known: tuple[str, ...]
     seed: int
-    prior: str
+    prior: Prior
     intruder: str
     eps: tuple[float, ...]
     """The tolerances that are measured; the first above 0 is that of ``hit`` and ``true_hit``."""
     wanted: tuple[Requirement, ...]
     """The figures of risk, without repetitions."""
+    with_losses: bool = True
+    """False: only risks are measured."""
 
     def measure(self, key: CellKey) -> ComparedCell:
         """Make one release, assess it, and measure what it loses. What goes wrong is the cell's `failure`."""
-        from threadpoolctl import threadpool_limits
-
         begin = perf_counter()
-        # The last bits of sums in BLAS depend on its threads: one, whatever the number of workers.
-        with on_one_core(), threadpool_limits(1):
+        with self._same_bits():
             try:
                 result: Assessment = assess(
                     self.people,
@@ -97,7 +98,9 @@ class ComparedSetting:
                     each.left: why_not(result, each) for each in self.wanted if risks[each.left] is None
                 }
                 # The same seed for all techniques and replicates: they answer the same random queries.
-                lost = overall(losses(self.people, result.release, seed=self.seed))
+                lost = (
+                    overall(losses(self.people, result.release, seed=self.seed)) if self.with_losses else {}
+                )
             except InputError as mistake:
                 return ComparedCell.failed(key, str(mistake), perf_counter() - begin)
             except MemoryError:
@@ -107,6 +110,40 @@ class ComparedSetting:
                 )
                 return ComparedCell.failed(key, why, perf_counter() - begin)
         return ComparedCell(key, risks, lost, reasons, result.decisive.intruder, perf_counter() - begin)
+
+    @contextmanager
+    def _same_bits(self) -> Iterator[None]:
+        """The last bits of losses, sums in BLAS, depend on its threads: one, whatever the number of workers."""
+        if not self.with_losses:
+            yield
+            return
+        from threadpoolctl import threadpool_limits
+
+        with on_one_core(), threadpool_limits(1):
+            yield
+
+
+def outcome_over(
+    requirement: Requirement,
+    cells: Sequence[ComparedCell],
+    *,
+    hit_eps: float,
+    nothing: Mapping[str, float],
+    attribute: str = "",
+) -> Outcome:
+    """A requirement over the releases of one technique.
+
+    ``nothing`` are the figures by their left side if nothing is released.
+    """
+    left = requirement.left
+    return outcome(
+        requirement,
+        [cell.risks[left] for cell in cells],
+        eps=eps_of(requirement, hit_eps),
+        reason=next((cell.reasons[left] for cell in cells if left in cell.reasons), ""),
+        attribute=attribute,
+        nothing_released=nothing.get(left),
+    )
 
 
 def wanted_figures(asked: Sequence[Requirement]) -> tuple[Requirement, ...]:
@@ -198,18 +235,11 @@ def compared(
     if failure:
         return failed(technique, failure, asked=asked, measures=MEASURES, figures=ALWAYS, hit_eps=hit_eps)
 
-    def judged(requirement: Requirement) -> Outcome:
-        left = requirement.left
-        return outcome(
-            requirement,
-            [cell.risks[left] for cell in cells],
-            eps=eps_of(requirement, hit_eps),
-            reason=next((cell.reasons[left] for cell in cells if left in cell.reasons), ""),
-            nothing_released=nothing.get(left),
-        )
+    def over_cells(requirement: Requirement) -> Outcome:
+        return outcome_over(requirement, cells, hit_eps=hit_eps, nothing=nothing)
 
     def interval(requirement: Requirement) -> Interval:
-        found = judged(requirement)
+        found = over_cells(requirement)
         if found.value is None or found.low is None or found.high is None:
             return MISSING
         return Interval(found.value, found.low, found.high)
@@ -221,7 +251,7 @@ def compared(
         lost,
         interval(ranking_figure(asked)),
         lost[utility],
-        tuple(map(judged, asked)),
+        tuple(map(over_cells, asked)),
         tuple(sorted({cell.intruder for cell in cells})),
         len(cells),
     )

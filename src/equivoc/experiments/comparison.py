@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 from equivoc.data.fingerprint import Facts
 from equivoc.data.remarks import counted_records
@@ -18,7 +17,6 @@ from equivoc.requirements.outcome import eps_of
 from equivoc.requirements.requirement import Requirement
 from equivoc.results.result import Reported
 from equivoc.techniques.technique import Technique
-from equivoc.text import figure
 
 if TYPE_CHECKING:
     import altair
@@ -33,6 +31,8 @@ class Comparison(Ranked, Reported):
     people. Less entropy, area, surprise and k is riskier; more gain, hits and certain_right is. Every measure of loss
     is 0 for the unprotected file, and more is worse.
     """
+
+    kind: ClassVar[str] = "comparison"
 
     made_of: Facts = field(repr=False)
     """The comparison's description: data, techniques, known keys, replicates, seed, prior, intruder, version."""
@@ -147,16 +147,3 @@ class Comparison(Ranked, Reported):
             f"<Comparison: {len(self.techniques)} techniques × {self.replicates} replicates; "
             f"{counted_records(data)}; {self.headline}>"
         )
-
-    def _repr_html_(self) -> str:
-        """The choice, the chart and the table as self-contained HTML."""
-        from equivoc.charts.drawing import svg
-
-        drawing = svg(self.plot())
-        table = self.frame.to_html(index=False, float_format=figure, escape=True, border=0)
-        return (
-            f"<p>{escape(self.headline)}</p>{drawing}<details><summary>all figures</summary>{table}</details>"
-        )
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}

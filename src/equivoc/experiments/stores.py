@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import inf, isfinite
 from pathlib import Path
@@ -161,11 +161,14 @@ COMPARISON = StoreKind(
     comparison_differences,
 )
 COMPARISON_FILE = COMPARISON.file
+CHOICE = replace(COMPARISON, what="choice", format="equivoc choice 1", before_digests="")
+"""What a choice has tried: the same figures of risk, without losses."""
+CHOICE_FILE = CHOICE.file
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonStore:
-    """The folder of a comparison. A cell is stored completely or not at all."""
+class ComparedStore:
+    """The folder of a comparison, or of a choice. A cell is stored completely or not at all."""
 
     file: StoreFile
     wanted: frozenset[str]
@@ -194,14 +197,14 @@ class ComparisonStore:
         """The finished cells of this comparison that have all figures needed."""
         facts, found = self.file.facts, []
         once = set(facts["once"])
-        for technique, content, replicate, text, seconds in self.file.rows(
-            _COMPARISON_CELLS, (max(facts["replicates"], FRONT_RELEASES),)
-        ):
+        measures = set() if self.file.kind is CHOICE else set(MEASURES)
+        most = max(facts["replicates"], FRONT_RELEASES)
+        for technique, content, replicate, text, seconds in self.file.rows(_COMPARISON_CELLS, (most,)):
             if self.file.contents.get(technique) != content or (replicate and technique in once):
                 continue
             figures = json_or_none(text)
             whole = isinstance(replicate, int) and replicate >= 0 and isinstance(seconds, float)
-            if not (whole and _are_comparison_figures(figures)):
+            if not (whole and _are_comparison_figures(figures, measures)):
                 raise self.file.damaged(
                     f"the figures of {technique} are incomplete, or cannot be such figures"
                 )
@@ -211,20 +214,22 @@ class ComparisonStore:
 
 
 @contextmanager
-def open_comparison(folder: Path, asked: Asked, *, wanted: Collection[str]) -> Iterator[ComparisonStore]:
-    """The store for a comparison: a new one, or the existing one if its cells can be used."""
-    with open_to_write(COMPARISON, folder, asked) as file:
-        yield ComparisonStore(file, frozenset(wanted))
+def open_compared(
+    kind: StoreKind, folder: Path, asked: Asked, *, wanted: Collection[str]
+) -> Iterator[ComparedStore]:
+    """The store of this kind, COMPARISON or CHOICE: a new one, or the existing one if its cells can be used."""
+    with open_to_write(kind, folder, asked) as file:
+        yield ComparedStore(file, frozenset(wanted))
 
 
-def _are_comparison_figures(found: Any) -> bool:
+def _are_comparison_figures(found: Any, measures: set[str]) -> bool:
     """True if these are the figures of a cell: a damaged store may contain anything."""
     if not isinstance(found, dict) or found.keys() != {"risks", "losses", "reasons", "intruder"}:
         return False
     risks, lost, reasons = found["risks"], found["losses"], found["reasons"]
     return (
         all(isinstance(each, dict) for each in (risks, lost, reasons))
-        and lost.keys() == set(MEASURES)
+        and lost.keys() == measures
         and all(_is_figure(value, *_range(name)) for name, value in risks.items())
         and all(_is_figure(value) for value in lost.values())
         and all(isinstance(text, str) for text in (*reasons.values(), found["intruder"]))

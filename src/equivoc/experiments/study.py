@@ -16,11 +16,10 @@ from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.experiments.cell import CellKey, Setting
 from equivoc.experiments.description import study_facts
-from equivoc.experiments.progress import checked_kind
 from equivoc.experiments.store import Asked, store_folder
 from equivoc.experiments.stores import open_study
 from equivoc.experiments.study_result import StudyResult, load_study
-from equivoc.experiments.workers import finish
+from equivoc.experiments.workers import checked_kind, finish
 from equivoc.intruder.strengths import INTRUDERS
 from equivoc.requests.plan import DESIGNS, Plan
 from equivoc.requests.plan_text import wrong

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from equivoc.data.fingerprint import Facts
 from equivoc.data.remarks import counted_records
@@ -15,7 +14,6 @@ from equivoc.experiments.cell import CellResult, Figures
 from equivoc.experiments.store import store_folder
 from equivoc.experiments.stores import study_to_read
 from equivoc.results.result import Reported
-from equivoc.text import figure
 
 if TYPE_CHECKING:
     import altair
@@ -35,6 +33,8 @@ class StudyResult(Reported):
     the best guess is right (within half of ``true_hit_tolerance``), for each subset that of the intruder who is right
     about most, where several were tried: less surprise, more gain and more hits are riskier.
     """
+
+    kind: ClassVar[str] = "study"
 
     made_of: Facts = field(repr=False)
     """The study's description: data, techniques, knowledge, replicates, seed, prior, intruder, version."""
@@ -165,20 +165,6 @@ class StudyResult(Reported):
             f"{len(self.cells)} of {self.total} cells done; {counted_records(data)}, "
             f"{len(data['keys'])} keys, confidential {data['confidential']}>"
         )
-
-    def _repr_html_(self) -> str:
-        """The chart and the summary as self-contained HTML."""
-        heading = f"<p>{escape(repr(self)[1:-1])}</p>"
-        if not self.cells:
-            return heading
-        from equivoc.charts.drawing import svg
-
-        drawing = svg(self.plot())
-        table = self.summary().to_html(index=False, float_format=figure, escape=True, border=0)
-        return f"{heading}{drawing}<details><summary>averages over replicates</summary>{table}</details>"
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def load_study(store: str | Path) -> StudyResult:

@@ -1,24 +1,139 @@
-"""Computes cells in one or several processes; yields each result when it is ready."""
+"""Computes cells in one or several processes, yields each result when it is ready, and shows the progress."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
+from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from equivoc.errors import InputError
-from equivoc.experiments.progress import Progress, telling
 from equivoc.parallel import cores
 from equivoc.temporary_files import signals_held_back
+
+# Progress of a computation on stderr: a live bar, lines for logs, or nothing.
+
+KINDS = ("auto", "bar", "plain", "none")
+SECONDS_BETWEEN_LINES = 2.0
+
+Tell = Callable[[int], None]
+"""Called with the number of finished cells."""
+Progress = str | Callable[[int, int], None]
+"""One of KINDS, or a function that is called with the numbers of finished and of all cells."""
+
+
+def checked_kind(progress: bool | Progress) -> Progress:
+    """``True`` is auto, ``False`` none; a function stays one."""
+    if callable(progress):
+        return progress
+    kind = progress if isinstance(progress, str) else "auto" if progress else "none"
+    if kind not in KINDS:
+        raise InputError(f"progress is {progress!r}; choose one of {', '.join(KINDS)}.")
+    return kind
+
+
+@contextmanager
+def telling(kind: Progress, *, what: str, total: int, done: int) -> Iterator[Tell]:
+    """Report how many of ``total`` cells of ``what`` is computed are done, ``done`` of them at the start."""
+    if callable(kind):
+        kind(done, total)
+        yield partial(_all_cells, kind, total)
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if kind == "auto":
+        kind = "bar" if console.is_terminal or console.is_jupyter else "none"
+    if kind == "none":
+        yield lambda now: None
+    elif kind == "plain":
+        yield _lines(what, total, done)
+    else:
+        with _bar(console, what, total, done) as tell:
+            yield tell
+
+
+def _all_cells(tell: Callable[[int, int], None], total: int, now: int) -> None:
+    tell(now, total)
+
+
+def _lines(what: str, total: int, before: int) -> Tell:
+    begin = monotonic()
+    last = begin
+    print(f"{what}: {before} of {total} cells are done; beginning", file=sys.stderr, flush=True)
+
+    def tell(now: int) -> None:
+        nonlocal last
+        time = monotonic()
+        if now < total and time - last < SECONDS_BETWEEN_LINES:
+            return
+        last = time
+        rate = (now - before) / max(time - begin, 1e-9)
+        left = (
+            f"{_duration((total - now) / rate)} left" if now < total else f"{_duration(time - begin)} taken"
+        )
+        print(f"{what}: {now} of {total} cells, {rate:.2f} cells/s, {left}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+@contextmanager
+def _bar(console: object, what: str, total: int, before: int) -> Iterator[Tell]:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    begin = monotonic()
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("cells"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns, console=console) as shown:  # type: ignore[arg-type]
+        task = shown.add_task("", total=total, completed=before, rate="", left="")
+
+        def tell(now: int) -> None:
+            rate = (now - before) / max(monotonic() - begin, 1e-9)
+            left = f"{_duration((total - now) / rate)} left" if now < total else ""
+            shown.update(task, completed=now, rate=f"{rate:.2f} cells/s", left=left)
+
+        yield tell
+
+
+def _duration(seconds: float) -> str:
+    """A duration as text.
+
+    >>> _duration(7.2), _duration(131), _duration(7300)
+    ('8 s', '2 min 11 s', '2 h 1 min')
+    """
+    whole = int(-(-seconds // 1))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+# Cells in one or several processes.
 
 WAITING_PER_WORKER = 2
 """Cells queued per worker, so that none is idle while results are stored."""
@@ -153,7 +268,7 @@ def finish(
     workers = min(workers, len(missing), max(cores(), 2))
     done = total - len(missing)
     with (
-        _interruptible(what, store, total),
+        interruptible(what, store, total),
         telling(progress, what=what, total=total, done=done) as tell,
         closing(compute(setting, missing, workers=workers)) as results,  # type: ignore[type-var]
     ):
@@ -165,13 +280,15 @@ def finish(
 
 
 @contextmanager
-def _interruptible(what: str, store: CellStore | None, total: int) -> Iterator[None]:
+def interruptible(what: str, store: CellStore | None, total: int | None) -> Iterator[None]:
+    """Ctrl-C in the block becomes `Interrupted`; ``total`` is None if nobody knows how many cells there will be."""
     try:
         yield
     except KeyboardInterrupt:
         if store is None:
             raise Interrupted("stopped; without a store, no result is kept.") from None
+        of = "" if total is None else f" of {total}"
         raise Interrupted(
-            f"stopped with {len(store.cells())} of {total} cells done; they are kept in {store.folder}. "
+            f"stopped with {len(store.cells())}{of} cells done; they are kept in {store.folder}. "
             f"Run the same {what} again to continue."
         ) from None

@@ -246,7 +246,7 @@ class Decisions:
         return self._answered[scope]
 
     def _asked(self, statements: Sequence[Statement]) -> list[AskedStatement]:
-        questions = ask(self._table, statements)
+        questions = ask(self._table, statements).questions
         by_statement: dict[int, list[Question]] = {statement.number: [] for statement in statements}
         for question in questions:
             by_statement[question.statement].append(question)

@@ -6,7 +6,7 @@ people, are withheld unless ``record_values=True``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +25,16 @@ from equivoc.render.assessment import (
     uncertainty_facts,
     versions,
 )
-from equivoc.render.parts import json_values, riskiest_classes, shown_bounds, tells_no_value
-from equivoc.text import counted, listed, percent
+from equivoc.render.blocks import Block, Rows, html_table
+from equivoc.render.parts import (
+    json_values,
+    records_in_words,
+    riskiest_classes,
+    shown_bounds,
+    tells_no_value,
+)
+from equivoc.results.result import Renderer
+from equivoc.text import bits, counted, figure, listed, percent, probability
 
 if TYPE_CHECKING:
     from equivoc.auditing.result import ResponsibleStatements
@@ -262,3 +270,151 @@ def method_facts(found: Audit) -> list[dict[str, Any]]:
         }
         for method, people in found.methods.items()
     ]
+
+
+# What is said of an audit.
+
+MOST_SETS = 8
+"""More sets of responsible statements are counted, not printed."""
+LONGEST_SQL = 300
+"""Characters of a statement that are printed."""
+
+
+def audit_lines(facts: dict[str, Any]) -> Iterator[Block]:
+    """Who is disclosed, by which statements, the most exposed groups, and how the figures were found."""
+    log = facts["log"]
+    yield (
+        f"{counted(facts['data']['records'], 'record')}; {counted(log['statements'], 'statement')} with "
+        f"{counted(log['questions'], 'question')}; {counted(log['groups'], 'group')} of people in the same query sets."
+    )
+    yield facts["headline"]
+    if facts["requirements"]:
+        yield from _requirements(facts["requirements"])
+        yield facts["disclosed_sentence"]
+    yield from _tolerances(facts)
+    yield from _responsible(facts)
+    yield from _exposed(facts)
+    rows = [
+        (row["method"], f"{row['people']:,}", "–" if row["error"] is None else figure(row["error"]))
+        for row in facts["methods"]
+    ]
+    yield Rows("How the figures were found", ("method", "people", "largest error"), rows)
+    for row in facts["methods"]:
+        yield f"- {row['method']}: {row['meaning']}."
+    yield facts["knows"]
+    for note in facts["notes"]:
+        yield f"Note: {note}"
+
+
+def _requirements(outcomes: list[dict[str, Any]]) -> Iterator[Block]:
+    rows = [
+        (
+            row["requirement"],
+            "–" if row["value"] is None else figure(row["value"]),
+            "yes" if row["meets"] else "no",
+            "–" if row["missed_by"] is None else figure(row["missed_by"]),
+        )
+        for row in outcomes
+    ]
+    yield Rows("Requirements", ("requirement", "it is", "met", "missed by"), rows)
+    for row in outcomes:
+        if row["reason"]:
+            yield row["sentence"]
+
+
+def _tolerances(facts: dict[str, Any]) -> Iterator[Block]:
+    name, disclosed = facts["data"]["confidential"]["name"], facts["disclosed"]
+    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in disclosed["within"]]
+    yield Rows(
+        f"People whose {name} is known",
+        ("", "for sure", f"with probability {disclosed['likely']} or more"),
+        rows,
+    )
+
+
+def _responsible(facts: dict[str, Any]) -> Iterator[Block]:
+    """The sets of statements, and their SQL."""
+    found = facts["responsible"]
+    if not found:
+        return
+    rows = [
+        (", ".join(map(str, row["statements"])), row["words"], f"{row['people']:,}")
+        for row in found[:MOST_SETS]
+    ]
+    yield Rows(
+        "Statements that suffice to know them (the largest groups first)",
+        ("statements", "this set is", "people"),
+        rows,
+        left=2,
+    )
+    more = len(found) - len(rows) + facts["unexplained"]
+    if more:
+        yield f"{counted(more, 'more group')} of people with a known value."
+    named = sorted({number for row in found[:MOST_SETS] for number in row["statements"]})
+    for statement in facts["statements"]:
+        if statement["number"] in named:
+            sql = statement["sql"]
+            shown = sql if len(sql) <= LONGEST_SQL else f"{sql[:LONGEST_SQL]}…"
+            yield f"{statement['number']}: {shown}"
+
+
+def _exposed(facts: dict[str, Any]) -> Iterator[Block]:
+    found, known = facts["riskiest"], facts["known"]
+    withheld, fewest = found["withheld"], found["fewest_people"]
+    if withheld["classes"]:
+        yield (
+            f"{counted(withheld['classes'], 'group')} of fewer than {fewest} people by the known keys, "
+            f"{withheld['people']:,} people in all: H0 {bits(withheld['h0'])} and area {figure(withheld['area'])} on "
+            "average. Their key values are withheld; --record-values shows them."
+        )
+    rows = [
+        (
+            *("(missing)" if value is None else str(value) for value in row["keys"] or ["everyone"]),
+            f"{row['size']:,}",
+            figure(row["h0"]),
+            figure(row["area"]),
+            *map(probability, row["hit"]),
+        )
+        for row in found["classes"]
+    ]
+    if rows:
+        columns = known or ["group"]
+        hits = [f"hit, {close}" for close in found["close"]]
+        title = "The most exposed groups" + ("" if fewest == 1 else f" of {fewest} people or more")
+        yield Rows(
+            f"{title} (less uncertainty is riskier)",
+            (*columns, "people", "H0, bits", "area", *hits),
+            rows,
+            left=len(columns),
+        )
+
+
+# In a notebook.
+
+
+def audit_notebook(found: Audit) -> str:
+    """Whose value is known, by tolerance."""
+    disclosed = disclosed_facts(found, found.people.attribute.unit)
+    rows = [(row["close"], f"{row['surely']:,}", f"{row['likely']:,}") for row in disclosed["within"]]
+    caption = (
+        f"{counted(found.statement_count, 'statement')}; {records_in_words(found.people)}. {headline(found)}"
+    )
+    return html_table(
+        Rows(caption, ("people known", "for sure", f"with probability {disclosed['likely']} or more"), rows)
+    )
+
+
+def _charts(facts: dict[str, Any], result: Any) -> dict[str, Any]:
+    from equivoc.charts.assessment import audit_figures
+
+    return audit_figures(facts)
+
+
+RENDERER = Renderer(
+    audit_facts,
+    frozenset({"unit", "record_values", "title", "date"}),
+    audit_notebook,
+    audit_lines,
+    "audit",
+    _charts,
+)

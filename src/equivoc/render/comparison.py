@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator
+from html import escape
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 from equivoc.data.remarks import left_out_sentence
 from equivoc.experiments.compared import ComparedTechnique, Interval
 from equivoc.experiments.comparison import Comparison
 from equivoc.experiments.ranked import LOSS_WORDS
 from equivoc.render.assessment import versions
+from equivoc.render.blocks import Block, Rows
 from equivoc.render.parts import json_values
 from equivoc.requirements.requirement import FIGURES
-from equivoc.text import counted, figure, listed
+from equivoc.results.result import Renderer
+from equivoc.text import counted, exact, figure, listed
 
 if TYPE_CHECKING:
     from equivoc.experiments.choose import Choice, ChoiceAmong
@@ -224,74 +229,105 @@ def _choice_facts(choice: Choice, loss: float | None) -> dict[str, Any]:
     }
 
 
-# The facts of a study: its table over replicates, and what was varied.
+# What is printed of a comparison.
 
 
-class StudyResult(Protocol):
-    """The attributes of a study that the report uses."""
-
-    @property
-    def frame(self) -> Any:
-        """One row per technique × parameter × known size × replicate."""
-
-    def summary(self) -> Any:
-        """Averaged over replicates, with standard errors: a pandas frame."""
-
-    def plot(self) -> Any:
-        """An Altair chart."""
-
-
-COLUMNS = {
-    "technique": "technique",
-    "parameters": "its parameters",
-    "known_size": "keys known",
-    "replicates": "replicates",
-    "h0": "H0, bits, per class",
-    "area": "area, per class",
-    "h0_record": "H0, bits, per person",
-    "area_record": "area, per person",
-    "surprise": "surprise, bits, per person",
-    "gain": "gain, bits, per person",
-    "true_hit": "true hits, share of people",
-}
-"""Names of the table's columns on the page; others keep their names."""
-
-
-def study_facts(
-    result: StudyResult, *, unit: str = "", title: str | None = None, date: str | None = None
-) -> dict[str, Any]:
-    """The facts of the report of a study."""
-    frame, summary = result.frame, result.summary()
-    # The columns that identify a cell may be the index of a frame of averages.
-    if any(name is not None for name in summary.index.names):
-        summary = summary.reset_index()
-    techniques = list(dict.fromkeys(frame["technique"].tolist()))
-    data = getattr(result, "made_of", {}).get("data", {})
-    facts: dict[str, Any] = json_values(
-        {
-            "kind": "study",
-            "title": title or f"Disclosure risk of {listed(techniques)} compared",
-            "question": "How does an intruder's remaining uncertainty depend on the technique, on its parameters, "
-            "and on how many keys she knows?",
-            "techniques": techniques,
-            "cells": len(frame),
-            "replicates": frame["replicate"].nunique(),
-            "known_sizes": sorted(set(frame["known_size"].tolist())),
-            "unit": unit,
-            "intruder": getattr(result, "intruder", None),
-            "prior": getattr(result, "prior", None),
-            "true_hit_tolerance": getattr(result, "true_hit_tolerance", None),
-            "notes": [left_out_sentence(data)] if data.get("left_out") else [],
-            "summary": {
-                "columns": [{"name": str(c), "label": COLUMNS.get(str(c), str(c))} for c in summary.columns],
-                "rows": [list(row) for row in summary.itertuples(index=False, name=None)],
-            },
-            "versions": versions(),
-            "seed": getattr(result, "seed", None),
-            "date": date,
-        }
+def comparison_lines(done: Comparison) -> Iterator[Block]:
+    """The choice, a table of all techniques, and why each other one was not chosen."""
+    data, risk = done.made_of["data"], done.risk
+    knows = ", ".join(done.known) or "no key"
+    yield (
+        f"{counted(data['records'], 'record')}; {counted(len(done.techniques), 'technique')}; an intruder "
+        f"({done.intruder}) who knows {knows}; prior: {done.prior}."
     )
-    return facts
+    if data.get("left_out"):
+        yield left_out_sentence(data)
+    yield from done.remarks
+    yield done.headline
+    safer = "less" if risk.riskier == "more" else "more"
+    rows = [
+        (
+            str(number),
+            each.notation,
+            _shown(each.risk.mean),
+            _shown(each.loss.mean),
+            "–" if each.failure else str(each.releases),
+            "failed" if each.failure else meets(each.meets, required=bool(done.requirements)),
+            "yes" if front else "no",
+        )
+        for number, (each, front) in enumerate(zip(done.compared, done.front, strict=True), 1)
+    ]
+    columns = ("", "technique", risk.left, done.utility, "releases", "meets", "front")
+    drawn = sorted({each.releases for each in done.compared if each.releases > 1})
+    over = f", means where there are {' or '.join(map(str, drawn))} releases" if drawn else ""
+    yield Rows(
+        f"{risk.left}: {risk.kind.unit}, {safer} is safer; {done.utility}: less is more useful{over}",
+        columns,
+        rows,
+        left=2,
+    )
+    if done.reasons:
+        yield "Why not the others:" if done.meets else "Why none:"
+        for notation, reason in done.reasons.items():
+            yield f"- {notation}: {reason}"
+
+
+def meets(yes: bool, *, required: bool) -> str:
+    """Without a requirement nothing is met."""
+    return ("yes" if yes else "no") if required else "–"
+
+
+def _shown(value: float) -> str:
+    return "–" if isnan(value) else figure(value)
+
+
+def choice_lines(done: ChoiceAmong, command: str | None) -> Iterator[Block]:
+    """What was tried, the chosen setting, and the ``command`` that makes the file; None: it makes no file."""
+    for remark in done.choices[0].people.remarks:
+        yield remark.sentence
+    for choice in done.choices:
+        outcomes = choice.trials[0].outcomes
+        yield Rows(
+            f"{choice.kind.name}: {choice.parameter}, the mildest setting first",
+            (choice.parameter, *(outcome.text for outcome in outcomes), "meets"),
+            [
+                (
+                    exact(trial.value),
+                    *("–" if each.judged is None else figure(each.judged) for each in trial.outcomes),
+                    "yes" if trial.meets else "no",
+                )
+                for trial in choice.mildest_first
+            ],
+        )
+        yield choice.sentence
+    best = done.best
+    if best is None:
+        if len(done.choices) > 1:
+            yield f"No technique meets the requirements; {done.closest.kind.name} comes closest."
+        return
+    assert best.technique is not None
+    if len(done.choices) > 1:
+        yield Rows(
+            "The mildest setting of each technique; less loss is better",
+            ("technique", done.utility, "chosen"),
+            [
+                (
+                    each.kind.name if each.technique is None else each.technique.notation,
+                    "–" if loss is None else figure(loss),
+                    "yes" if each is best else "" if each.technique is not None else "fails",
+                )
+                for each, loss in zip(done.choices, done.losses, strict=True)
+            ],
+        )
+    loss = done.losses[done.choices.index(best)]
+    cost = "" if loss is None else f" It loses {figure(loss)} by {done.utility} (0: nothing)."
+    yield f"Chosen: {best.technique.notation}.{cost}"
+    if done.note:
+        yield done.note
+    if command is None:
+        yield f"{best.kind.name} answers queries and releases no file."
+    else:
+        yield f"To make the file: {command}"
 
 
 # The facts of a protected file: where it is, whether it meets the requirements, and its certificate.
@@ -307,3 +343,25 @@ def protection_facts(done: Protected) -> dict[str, Any]:
         "warnings": list(done.warnings),
         "certificate": done.certificate,
     }
+
+
+# In a notebook, and as a page.
+
+
+def comparison_notebook(done: Comparison) -> str:
+    """The choice, the chart and the table as self-contained HTML."""
+    from equivoc.charts.drawing import svg
+
+    drawing = svg(done.plot())
+    table = done.frame.to_html(index=False, float_format=figure, escape=True, border=0)
+    return f"<p>{escape(done.headline)}</p>{drawing}<details><summary>all figures</summary>{table}</details>"
+
+
+RENDERER = Renderer(
+    comparison_facts,
+    frozenset({"unit", "title", "date"}),
+    comparison_notebook,
+    comparison_lines,
+    "comparison",
+    lambda facts, done: {"map": done.plot()},
+)

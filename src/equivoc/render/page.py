@@ -21,19 +21,9 @@ import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from equivoc.assessment.assessment import Assessment
-from equivoc.assessment.of_table import TableAssessment
-from equivoc.auditing.result import Audit
-from equivoc.charts.assessment import assessment_figures, audit_figures, interval_chart
 from equivoc.charts.drawing import check_drawing
-from equivoc.errors import InputError
-from equivoc.experiments.comparison import Comparison
 from equivoc.files import check_outputs, one_each, replacing
-from equivoc.render.assessment import assessment_facts
-from equivoc.render.audit import audit_facts
-from equivoc.render.comparison import StudyResult, comparison_facts, study_facts
-from equivoc.render.several import several_facts
-from equivoc.render.table_release import table_release_facts
+from equivoc.results.result import facts_of, renderer
 from equivoc.text import amount, bits, figure, percent, probability
 
 if TYPE_CHECKING:
@@ -51,65 +41,27 @@ LONGEST_LABEL = 80
 """Longer category labels are cut in the cells of a table."""
 
 
-def facts_of(
-    result: Any,
-    *,
-    unit: str = "",
-    record_values: bool = False,
-    title: str | None = None,
-    date: str | None = None,
-    budget: bool = False,
-) -> dict[str, Any]:
-    """The facts of an assessment, a study, a comparison, an audit or a released table, ready for JSON."""
-    if isinstance(result, Assessment):
-        return assessment_facts(
-            result, unit=unit, record_values=record_values, title=title, date=date, budget=budget
-        )
-    if budget:
-        raise InputError("only an assessment has a section on the privacy budget.")
-    if isinstance(result, Comparison):
-        return comparison_facts(result, unit=unit, title=title, date=date)
-    if isinstance(result, Audit):
-        return audit_facts(result, unit=unit, record_values=record_values, title=title, date=date)
-    if isinstance(result, TableAssessment):
-        return table_release_facts(result, unit=unit, record_values=record_values, title=title, date=date)
-    return study_facts(result, unit=unit, title=title, date=date)
-
-
 def write_report(
     result: Any,
     path: str | os.PathLike[str],
     *,
-    study: StudyResult | None = None,
-    unit: str = "",
-    record_values: bool = False,
-    title: str | None = None,
-    date: str | None = None,
-    budget: bool = False,
+    study: Any = None,
+    **words: Any,
 ) -> Path:
-    """Write the report of an assessment (with a ``study`` beside it, if given) or of another result of `facts_of`.
+    """Write the report of a result (of an assessment, with a ``study`` beside it, if given).
 
     The file is written completely or not at all; the same result gives the same bytes unless a ``date`` is given.
     """
-    if isinstance(result, (Assessment, Audit)) and isinstance(path, (str, os.PathLike)):
-        groups = (result.people, None if isinstance(result, Audit) else result.control)
-        check_outputs([Path(path)], inputs=[group.source for group in groups if group is not None])
-    if isinstance(result, TableAssessment) and isinstance(path, (str, os.PathLike)):
-        source = None if result.table.source is None else result.table.source.source
-        check_outputs([Path(path)], inputs=[source])
-    facts = facts_of(result, unit=unit, record_values=record_values, title=title, date=date, budget=budget)
-    if facts["kind"] == "assessment":
-        compared = None if study is None else study_facts(study, unit=unit)
-        page = render(facts, compared, None if study is None else study.plot())
-    elif facts["kind"] == "comparison":
-        page = render_comparison(facts, result.plot())
-    elif facts["kind"] == "audit":
-        page = render_audit(facts)
-    elif facts["kind"] == "table":
-        page = render_table(facts)
-    else:
-        page = render(None, facts, result.plot())
-    return write_page(page, path)
+    if isinstance(path, (str, os.PathLike)):
+        check_outputs([Path(path)], inputs=getattr(result, "inputs", []))
+    facts = facts_of(result, **words)
+    own = renderer(result.kind)
+    sections, charts = {own.section: facts}, own.charts(facts, result)
+    if study is not None:
+        beside = renderer("study")
+        sections["study"] = beside.facts(study, unit=words.get("unit", ""))
+        charts |= beside.charts(sections["study"], study)
+    return write_page(_page(facts, charts, **sections), path)
 
 
 def write_reports(
@@ -119,7 +71,7 @@ def write_reports(
     **options: Any,
 ) -> list[Path]:
     """Write one page per attribute, named after ``path``; ``facts`` are computed unless given."""
-    all_facts = several_facts(result, **options) if facts is None else facts
+    all_facts = renderer(result.kind).facts(result, **options) if facts is None else facts
     paths = one_each(Path(path), result.attributes)
     check_outputs(list(paths.values()), inputs=[] if result.people.source is None else [result.people.source])
     pages = {file: render(all_facts["attributes"][name]) for name, file in paths.items()}
@@ -134,32 +86,10 @@ def write_page(page: str, path: str | os.PathLike[str], *, private: bool = False
     return path
 
 
-def render(
-    assessment: dict[str, Any] | None,
-    study: dict[str, Any] | None = None,
-    study_chart: alt.TopLevelMixin | None = None,
-) -> str:
-    """The page of these facts; ``study_chart`` is the study's own chart."""
-    charts = {} if assessment is None else assessment_figures(assessment)
-    if study_chart is not None:
-        charts["study"] = study_chart
-    return _page(assessment or study, charts, assessment=assessment, study=study)
-
-
-def render_comparison(comparison: dict[str, Any], chart: alt.TopLevelMixin) -> str:
-    """The page of a comparison and its map."""
-    return _page(comparison, {"map": chart}, comparison=comparison)
-
-
-def render_audit(audit: dict[str, Any]) -> str:
-    """The page of an audit."""
-    return _page(audit, audit_figures(audit), audit=audit)
-
-
-def render_table(table: dict[str, Any]) -> str:
-    """The page of a released table."""
-    chart = interval_chart(table)
-    return _page(table, {} if chart is None else {"intervals": chart}, table=table)
+def render(facts: dict[str, Any], result: Any = None) -> str:
+    """The page of these facts; ``result`` is needed where its chart is not made from facts."""
+    own = renderer(facts["kind"])
+    return _page(facts, own.charts(facts, result), **{own.section: facts})
 
 
 def _page(facts: Any, charts: dict[str, alt.TopLevelMixin], **sections: Any) -> str:

@@ -205,3 +205,9 @@ def utility_facts(result: Assessment) -> dict[str, Any]:
             for loss in found
         ],
     }
+
+
+def records_in_words(people: Microdata) -> str:
+    """How many records there are, and how many were left out."""
+    left_out = f" ({people.dropped:,} left out)" if people.dropped else ""
+    return f"{len(people):,} records{left_out}"

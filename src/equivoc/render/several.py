@@ -10,6 +10,7 @@ from equivoc.attributes.attribute import closeness
 from equivoc.render.assessment import assessment_facts
 from equivoc.render.parts import json_values
 from equivoc.render.truth import publication_answer
+from equivoc.results.result import Renderer
 from equivoc.text import figure as in_digits
 from equivoc.text import listed, probability
 
@@ -105,3 +106,6 @@ def together_value(figure: Mapping[str, Any]) -> str:
     if value is None:
         return "–"
     return in_digits(value) if figure["unit"] == "bits" else probability(value)
+
+
+RENDERER = Renderer(several_facts, frozenset({"units", "record_values", "title", "date", "budget"}))

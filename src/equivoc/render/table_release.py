@@ -17,7 +17,9 @@ from equivoc.information_loss.table_losses import table_losses
 from equivoc.render.assessment import versions
 from equivoc.render.parts import json_values
 from equivoc.render.table import categories_of
+from equivoc.render.table_lines import table_notebook, table_release_lines
 from equivoc.render.truth import publication_answer
+from equivoc.results.result import Renderer
 from equivoc.tables.cell_posteriors import Figures
 from equivoc.tables.cell_rounding import RoundedTable
 from equivoc.tables.noisy_counts import NoisyCellTable
@@ -405,3 +407,20 @@ def _interval(cell: int, low: NDArray[np.float64], high: NDArray[np.float64], un
     if not np.isfinite(least):
         return f"at most {amount(most, unit)}"
     return f"between {amount(least, unit)} and {amount(most, unit)}"
+
+
+def _charts(facts: dict[str, Any], result: Any) -> dict[str, Any]:
+    from equivoc.charts.assessment import interval_chart
+
+    chart = interval_chart(facts)
+    return {} if chart is None else {"intervals": chart}
+
+
+RENDERER = Renderer(
+    table_release_facts,
+    frozenset({"unit", "record_values", "title", "date"}),
+    table_notebook,
+    table_release_lines,
+    "table",
+    _charts,
+)

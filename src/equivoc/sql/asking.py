@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +136,15 @@ def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
         return None
 
 
-def ask(table: PeopleTable, statements: Sequence[Statement], answers: Any = None) -> tuple[Question, ...]:
+class AskedOfPeople(NamedTuple):
+    """What `ask` returns."""
+
+    questions: tuple[Question, ...]
+    recorded: frozenset[int]
+    """The numbers of the statements whose answers were recorded; those of all others come from the data."""
+
+
+def ask(table: PeopleTable, statements: Sequence[Statement], answers: Any = None) -> AskedOfPeople:
     """The questions of the statements, with the query set and the answer of each.
 
     A statement with GROUP BY asks one question per aggregate and group that occurs, groups in ascending order.
@@ -148,7 +156,7 @@ def ask(table: PeopleTable, statements: Sequence[Statement], answers: Any = None
     questions: list[Question] = []
     for statement, members in zip(statements, sets, strict=True):
         questions += _questions(table, statement, members, recorded.get(statement.number))
-    return tuple(questions)
+    return AskedOfPeople(tuple(questions), frozenset(recorded))
 
 
 def _recorded(statements: Sequence[Statement], schema: Schema, answers: Any) -> dict[int, RecordedAnswers]:

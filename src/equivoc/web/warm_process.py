@@ -23,6 +23,8 @@ PATIENCE = 120.0
 READING = 1800.0
 NICE = 5
 """How much longer work gives way to live answers."""
+REST = 120.0
+"""Seconds without a question after which a patient process ends: what it holds is mostly libraries."""
 
 
 class AnswerError(Exception):
@@ -32,11 +34,13 @@ class AnswerError(Exception):
 class WarmProcess:
     """The server's end. Calls are made from one event loop, and answered in order.
 
-    A ``patient`` process gives way to others on a busy machine.
+    A ``patient`` process gives way to others on a busy machine, and ends after ``rest`` seconds without a question.
     """
 
-    def __init__(self, *, patient: bool = False) -> None:
+    def __init__(self, *, patient: bool = False, rest: float = REST) -> None:
         self._patient = patient
+        self._rest = rest
+        self._resting: asyncio.TimerHandle | None = None
         self._start = multiprocessing.get_context("spawn")  # a fork after threads have started may hang
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="equivoc-warm")
         self._process: Any = None
@@ -56,6 +60,7 @@ class WarmProcess:
         """Read the people; what is known about them. They are read anew after a restart."""
         async with self._lock:
             self._spec, self._holds = None, None
+            self._rest_later()
             reply = await self._ask("people", spec, READING)
             self._spec = self._holds = spec
             return reply
@@ -63,10 +68,25 @@ class WarmProcess:
     async def ask(self, name: str, given: Any = None, *, patience: float = PATIENCE) -> Any:
         """The answer of this name. InputError is the caller's mistake, AnswerError ours or a limit of time."""
         async with self._lock:
+            self._rest_later()
             if self._holds is not self._spec:
                 await self._ask("people", self._spec, READING)
                 self._holds = self._spec
             return await self._ask(name, given, patience)
+
+    def _rest_later(self) -> None:
+        """End a patient process when nothing has been asked for a while."""
+        if not self._patient:
+            return
+        if self._resting is not None:
+            self._resting.cancel()
+        self._resting = asyncio.get_running_loop().call_later(self._rest, self._rest_now)
+
+    def _rest_now(self) -> None:
+        if self._lock.locked():  # it is still answering
+            self._rest_later()
+        else:
+            self.restart()
 
     async def _ask(self, name: str, given: Any, patience: float) -> Any:
         loop = asyncio.get_running_loop()
@@ -125,6 +145,8 @@ class WarmProcess:
     def end(self) -> None:
         """End the process for good."""
         self._ended = True
+        if self._resting is not None:
+            self._resting.cancel()
         self.restart()
         self._pool.shutdown(wait=False, cancel_futures=True)
 

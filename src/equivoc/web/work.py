@@ -22,7 +22,7 @@ from equivoc.protection.protect import protect
 from equivoc.render.assessment import assessment_facts
 from equivoc.render.audit import audit_facts
 from equivoc.render.comparison import choice_facts, protection_facts
-from equivoc.render.page import chart_spec, render, render_audit, render_comparison, render_table, write_page
+from equivoc.render.page import chart_spec, render, write_page
 from equivoc.render.table_release import table_release_facts
 from equivoc.requests.ranges import search_range
 from equivoc.tables.cell_rounding import CellRounding
@@ -132,7 +132,7 @@ def audit_job(work: Work) -> dict[str, Any]:
     tables = found.tables()
     for name in ("records", "compromised"):
         write_csv(tables[name], work.files / f"{name}.csv", private=True)
-    write_page(render_audit(facts), work.files / "audit.html", private=True)
+    write_page(render(facts), work.files / "audit.html", private=True)
     return {**facts, "charts": {name: chart_spec(chart) for name, chart in audit_figures(facts).items()}}
 
 
@@ -168,6 +168,7 @@ def choose_job(work: Work) -> dict[str, Any]:
         utility=work.text("utility", "query_error"),
         seed=work.whole("seed", 0),
         replicates=work.whole("replicates", 1),
+        store=work.folder / "store",
         progress=tell,
         **work.intruder,
     )
@@ -226,7 +227,7 @@ def compare_job(work: Work) -> dict[str, Any]:
     ]
     write_csv(done.frame, work.files / "comparison.csv", private=True)
     write_csv(done.why, work.files / "requirements.csv", private=True)
-    write_page(render_comparison(facts, chart), work.files / "comparison.html", private=True)
+    write_page(render(facts, done), work.files / "comparison.html", private=True)
     return {**facts, "charts": {"map": chart_spec(chart)}}
 
 
@@ -369,7 +370,7 @@ def table_job(work: Work) -> dict[str, Any]:
         assess_table(table, made, require=work.texts("require")), rules=rules, unit=spec.unit
     )
     write_csv(made.table, work.files / "released.csv", private=True)
-    write_page(render_table(facts), work.files / "table.html", private=True)
+    write_page(render(facts), work.files / "table.html", private=True)
     chart = interval_chart(facts)
     return {**facts, "charts": {} if chart is None else {"intervals": chart_spec(chart)}}
 

@@ -1,7 +1,7 @@
 # `make demo`: set up, then assess the shipped examples. `make test`: all checks, with the same examples in every run.
 # `make check`: lint, types and the tests of what changed since main, within a minute.
 # `make docs`: the documentation as a site in site/.
-# `make fuzz`: the property tests on new random examples, EXAMPLES times as many.
+# `make fuzz`: the property tests on new random examples, EXAMPLES times as many; and sweeps in full.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,7 +37,7 @@ check: setup lint types
 	$(BIN)/python -m tests.what_changed --seconds 35
 
 fuzz: setup $(VENV)/.kernels
-	EQUIVOC_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -n auto -m hypothesis tests
+	EQUIVOC_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -n auto -m "hypothesis or sweep or goes_on" tests
 
 lint: setup
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser import chromium
+from tests.sweeps import TIMES_AS_MANY
 
 
 @atexit.register
@@ -26,9 +27,6 @@ def _be_silent() -> None:
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
-
-TIMES_AS_MANY = int(os.environ.get("EQUIVOC_FUZZ", "0"))
-"""0: the same examples in every run. Otherwise new ones, this many times what each test asks for."""
 
 settings.register_profile(
     "same", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -44,9 +42,15 @@ settings.load_profile("fuzz" if TIMES_AS_MANY else "same")
 
 
 @pytest.hookimpl(trylast=True)  # hypothesis has put its marker on its tests by then
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Multiply the number of examples; most tests set their own, which a profile cannot change."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Multiply the number of examples; most tests set their own, which a profile cannot change.
+
+    Without `make fuzz`, the tests marked as the rest of a sweep are left out.
+    """
     if not TIMES_AS_MANY:
+        rest = [item for item in items if item.get_closest_marker("sweep")]
+        config.hook.pytest_deselected(items=rest)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
         return
     tests = {item.function for item in items if item.get_closest_marker("hypothesis")}  # type: ignore[attr-defined]
     for test in tests:

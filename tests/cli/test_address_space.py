@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from equivoc.cli.process import want_of_memory
+from tests.sweeps import sweep
 
 PEOPLE = "age,sex,pay\n" + "".join(f"{20 + i % 9},{'FM'[i % 2]},{10 * (1 + i * i % 7)}\n" for i in range(200))
 OF_PEOPLE = ("people.csv", "--confidential", "pay", "--keys", "age,sex")
@@ -43,7 +44,7 @@ def check_it_ended_well(ran: subprocess.CompletedProcess[str]) -> None:
     assert "virtual memory is limited to" in ran.stderr
 
 
-@pytest.mark.parametrize("megabytes", [300, 800, 1000, 1250, 1500, 3000])
+@pytest.mark.parametrize("megabytes", sweep([300, 800, 1000, 1250, 1500, 3000], quick=[300, 1000, 1500]))
 def test_assess_ends_in_a_result_or_a_sentence(tmp_path: Path, megabytes: int) -> None:
     ran = run(tmp_path, megabytes, "assess", *OF_PEOPLE, "--technique", "microaggregation:size=3")
     check_it_ended_well(ran)
@@ -51,13 +52,16 @@ def test_assess_ends_in_a_result_or_a_sentence(tmp_path: Path, megabytes: int) -
     assert ran.returncode == 2 or "bits" in ran.stdout
 
 
+COMMANDS = [
+    ("measures", *OF_PEOPLE),
+    ("report", *OF_PEOPLE, "--out", "report.html"),
+    ("protect", *OF_PEOPLE, "--technique", "swapping:rate=0.2", "--out", "p.csv"),
+]
+
+
 @pytest.mark.parametrize(
     "words",
-    [
-        ("measures", *OF_PEOPLE),
-        ("report", *OF_PEOPLE, "--out", "report.html"),
-        ("protect", *OF_PEOPLE, "--technique", "swapping:rate=0.2", "--out", "p.csv"),
-    ],
+    sweep(COMMANDS, quick=COMMANDS[1:2]),
     ids=lambda words: words[0],
 )
 def test_so_do_other_commands(tmp_path: Path, words: tuple[str, ...]) -> None:

@@ -15,6 +15,7 @@ from equivoc.measure import area as certified
 from equivoc.measure.area_kernels import bounds_at
 from equivoc.parallel import on_one_core
 from tests.measure.oracles import vectorised_entropy
+from tests.sweeps import spread
 
 Floats = NDArray[np.float64]
 SHAPES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
@@ -33,9 +34,12 @@ def _never_every_jump(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certified, "EVALUATIONS", 0)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("n", "tolerance"), [(30, 1e-5), (400, 0.5), (400, 1e-2), (1100, 1e-3), (150, 1e-4)])
-def test_bounds_hold_the_exact_curve(shape: str, n: int, tolerance: float) -> None:
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    spread(SHAPES, [(30, 1e-5), (400, 0.5), (400, 1e-2), (1100, 1e-3), (150, 1e-4)], each=2),
+)
+def test_bounds_hold_the_exact_curve(shape: str, size: tuple[int, float]) -> None:
+    n, tolerance = size
     rng = np.random.default_rng(3)
     x, p = SHAPES[shape](rng, n), rng.dirichlet(np.ones(n))
     exact, found = eq.curve(x, p), eq.curve(x, p, tolerance=tolerance)

@@ -10,6 +10,7 @@ import equivoc as eq
 from equivoc.channels.channel import Computed
 from equivoc.intruder.prior import marginal
 from equivoc.intruder.strengths import against_truth
+from tests.sweeps import spread
 
 PEOPLE = 400
 
@@ -45,8 +46,7 @@ def both(people, release):
     return informed, against_truth(at_their_word, prior)
 
 
-@pytest.mark.parametrize("method", ["optimal", "mdav", "fast"])
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize(("name", "method"), spread(VALUES, ["optimal", "mdav", "fast"]))
 def test_released_and_assessed(name, method):
     people = people_with(VALUES[name])
     release = eq.Microaggregation(size=3, method=method).release(people)

@@ -14,6 +14,7 @@ from equivoc.notation.declared import params
 from equivoc.releases.release import Release
 from equivoc.techniques.notation import TECHNIQUES, technique_from
 from equivoc.techniques.technique import Technique
+from tests.sweeps import spread
 
 MOST_BITS = 0.05
 MOST_HITS = 0.02
@@ -112,8 +113,9 @@ def test_every_technique_and_every_declared_word_has_a_row() -> None:
             assert set(words[parameter]) <= tried | {default}, (name, parameter)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("notation", [text for notations in ROWS.values() for text in notations])
+@pytest.mark.parametrize(
+    ("notation", "shape"), spread([text for notations in ROWS.values() for text in notations], SHAPES, each=2)
+)
 def test_no_figure_is_safer_than_that_of_a_file_of_unknown_origin(shape: str, notation: str) -> None:
     people = SHAPES[shape]
     release = technique_from(notation).release(people, 4)

@@ -10,6 +10,7 @@ import pytest
 
 import equivoc as eq
 from equivoc.requests.ranges import search_range_from
+from tests.sweeps import spread
 
 RANGES = (
     "noise-addition:percent=1..60",
@@ -43,8 +44,7 @@ def on_the_grid(people: eq.Microdata, text: str, figure: str) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("figure", ["h0", "true_hit"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("seed", "figure"), spread(range(20), ["h0", "true_hit"]))
 def test_against_an_exhaustive_grid(seed: int, figure: str) -> None:
     """The result meets the requirement and the next milder setting does not; where figures are monotone around the
     limit, it is the mildest of all."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import TIMES_AS_MANY
 from tests.queries.statements.agreement import refused_or_right
 from tests.queries.statements.mutations import HOSTILE_FRAGMENTS, SEEDS, all_mutated
 from tests.queries.statements.workforce import workforce
+from tests.sweeps import TIMES_AS_MANY
 
 TEXT = "SELECT hired , SUM ( salary ) FROM people WHERE age > 30 GROUP BY hired"
 COUNT = 600 * max(1, TIMES_AS_MANY)

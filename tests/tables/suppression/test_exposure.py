@@ -16,7 +16,7 @@ from equivoc.attributes.hierarchy import Hierarchy
 from equivoc.errors import InputError
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.suppression.exposure import exposure
-from tests.conftest import TIMES_AS_MANY
+from tests.sweeps import TIMES_AS_MANY
 from tests.tables.suppression.oracle import sums_of_inner_cells
 
 LARGEST = 1e4

@@ -12,10 +12,12 @@ from tests.gateway.service.killed import (
     run_until_ended,
 )
 from tests.gateway.service.service_process import write_people
+from tests.sweeps import goes_on, times
 
-KILLS = 3
+KILLS = times(1, 3)
 
 
+@goes_on
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     write_people(tmp_path / "people.parquet", 300, values=20)
     (tmp_path / "policy.toml").write_text("least_people = 3\nquestions_per_minute = 100000\n")

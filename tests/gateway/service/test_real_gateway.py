@@ -134,7 +134,7 @@ def test_eight_clients(service: Running, folder: Path) -> None:
         for seed, name in enumerate(names)
     ]
     with clients_at_work(clients):
-        while sum(len(client.told) for client in clients) < 160:
+        while sum(len(client.told) for client in clients) < 80:
             assert not any(client.problems for client in clients), [c.problems for c in clients]
             time.sleep(0.02)
     entries = {entry.number: entry for entry in LogReader(folder / "gateway.sqlite").every()}

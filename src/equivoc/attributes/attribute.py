@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.text import amount, counted
+from equivoc.attributes.dates import DateScale
+from equivoc.text import amount, counted, figure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,6 +128,8 @@ class Attribute:
     """True if the caller gave the domain; otherwise it is the set of values that occur."""
     round_to: float | None = None
     """The step to which numbers were rounded; None: not rounded."""
+    dates: DateScale | None = None
+    """How the numbers stand for dates; None: they are numbers."""
 
     @property
     def numeric(self) -> bool:
@@ -137,6 +140,18 @@ class Attribute:
     def ordered(self) -> bool:
         """True if the values have an order: numbers or ordered categories."""
         return isinstance(self.geometry, Line)
+
+    def text(self, value: Any) -> str:
+        """One value of the domain in a sentence: a figure, a date or a label."""
+        if self.dates is not None:
+            return self.dates.text(float(value))
+        return figure(float(value)) if self.numeric else str(value)
+
+    def written(self, numbers: Floats) -> pa.Array:
+        """Numbers as they stand in a table: dates as dates."""
+        import pyarrow as pa
+
+        return pa.array(numbers) if self.dates is None else self.dates.written(numbers)
 
     def places_of(self, other: Attribute) -> NDArray[np.float64]:
         """Positions of the values of another file's attribute in this one's geometry; −1 if absent."""
@@ -151,6 +166,13 @@ class Attribute:
 
 
 # Describes an attribute in words: the unit of its distances, its domain, how close a guess is.
+
+
+def number_labels(attribute: Attribute) -> pa.Array:
+    """The labels; of dates, their numbers."""
+    import pyarrow as pa
+
+    return attribute.labels if attribute.dates is None else pa.array(attribute.values)
 
 
 class Closeness(NamedTuple):

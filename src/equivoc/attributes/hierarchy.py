@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.dates import PERIODS, day_of
 from equivoc.attributes.hierarchy_files import read_hierarchy
 from equivoc.attributes.level_text import STAR, is_number, written
 from equivoc.errors import InputError
@@ -238,6 +239,63 @@ class Intervals:
             levels,
             [[None if n is None else _interval(n, width) for n in numbers] for width in self.widths],
         )
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Dates into periods, each longer than the one before: day, month, quarter, year, decade.
+
+    >>> Calendar.of("quarter/year").ladder("birth", ["1980-05-03", "1981-12-31", None]).labels[1:]
+    (('1980-Q2', '1981-Q4', None), ('1980', '1981', None), ('*',))
+    """
+
+    periods: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        order = list(PERIODS)
+        at = [order.index(period) for period in self.periods]
+        if at != sorted(set(at)):
+            raise InputError(
+                f"the periods of dates are {self}; give each once, the shortest first, such as month/year."
+            )
+
+    @classmethod
+    def of(cls, given: Any) -> Calendar:
+        """From periods, or from text such as ``month/year``."""
+        return cls(tuple(os.fspath(given).split("/") if isinstance(given, (str, os.PathLike)) else given))
+
+    @staticmethod
+    def fits(given: Any) -> bool:
+        """True for one or several names of periods, or their text."""
+        words = os.fspath(given).split("/") if isinstance(given, (str, os.PathLike)) else given
+        return isinstance(words, (list, tuple)) and bool(words) and all(each in PERIODS for each in words)
+
+    def __str__(self) -> str:
+        return "/".join(self.periods)
+
+    def level_names(self, top: int) -> tuple[str, ...]:
+        """The name of each height above the values, up to the root at height ``top``."""
+        return (*self.periods, "any")[:top]
+
+    def knows(self, levels: Sequence[Any]) -> list[bool]:
+        """True if each of these values is a date."""
+        return [day_of(level) is not None for level in levels]
+
+    def ladder(self, key: str, levels: Sequence[Any]) -> Ladder:
+        """The steps of these levels; InputError names the first value that is not a date. A null stays null."""
+        days = [None if level is None else day_of(level) for level in levels]
+        for level, day in zip(levels, days, strict=True):
+            if day is None and level is not None:
+                raise InputError(
+                    f"key {key!r} has the value {written(level)!r}, which is not a date such as 2020-01-31; give a "
+                    "hierarchy from a CSV file for it."
+                )
+        steps = [[None if day is None else PERIODS[period](day) for day in days] for period in self.periods]
+        return Ladder.of(levels, steps)
+
+
+Rule = Hierarchy | Intervals | Calendar
+"""How the values of a key are generalised."""
 
 
 def _interval(number: Decimal, width: Decimal) -> str:

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from equivoc.attributes import numbers
 from equivoc.attributes.attribute import Attribute, Line, Nested
-from equivoc.attributes.hierarchy import Hierarchy
+from equivoc.attributes.dates import as_dates
+from equivoc.attributes.hierarchy import Calendar, Hierarchy
 from equivoc.attributes.level_text import written
 from equivoc.attributes.numbers import Misfit
 from equivoc.errors import InputError, did_you_mean
+from equivoc.files import is_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +53,8 @@ class Kind:
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """Numbers on a line: "close" is a small difference.
+    """Numbers on a line: "close" is a small difference. Dates are numbers of days since 1970-01-01, or of hours if not
+    all are at midnight; the unit is then days or hours.
 
     >>> import pyarrow as pa
     >>> attribute, place = Number("salary", round_to=10).resolve(pa.array([12, 27, 9]))
@@ -75,7 +78,10 @@ class Number(Kind):
     def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
         import pyarrow as pa
 
-        found = numbers.as_numbers(levels, name=self.name, step=self.round_to)
+        dated = as_dates(levels)
+        found = (
+            numbers.as_numbers(levels, name=self.name, step=self.round_to) if dated is None else dated.numbers
+        )
         if isinstance(found, Misfit):
             return found
         if self.round_to is not None:
@@ -92,16 +98,20 @@ class Number(Kind):
         whole = whole and bool(
             np.array_equal(domain, np.rint(domain)) and np.abs(domain).max(initial=0) < 2**63
         )
-        labels = pa.array(domain.astype(np.int64) if whole else domain)
+        scale = None if dated is None else dated.scale
+        labels = (
+            pa.array(domain.astype(np.int64) if whole else domain) if scale is None else scale.written(domain)
+        )
         attribute = Attribute(
             self.name,
             "number",
             labels,
             domain,
             Line(domain),
-            self.unit,
+            self.unit or ("" if scale is None else scale.unit),
             self.domain is not None,
             self.round_to,
+            scale,
         )
         return attribute, placed
 
@@ -177,7 +187,8 @@ class Tree(Kind):
     """Categories under a hierarchy: "close" is a common ancestor, and the distance is its height.
 
     ``hierarchy`` is a CSV file, a frame or a mapping as ARX writes them: leaf; parent; grandparent; …. A header row
-    (the column's name first) names the levels. The domain is the values that occur.
+    (the column's name first) names the levels. For dates it may be periods, such as "month/year". The domain is the
+    values that occur.
 
     >>> import pyarrow as pa
     >>> tree = Tree("disease", {"flu": "lungs", "asthma": "lungs", "gastritis": "stomach"})
@@ -190,14 +201,22 @@ class Tree(Kind):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "hierarchy", Hierarchy.of(self.hierarchy, key=self.name))
+        given = self.hierarchy
+        periods = Calendar.fits(given) and (isinstance(given, (list, tuple)) or not is_file(given))
+        made = Calendar.of(given) if periods else given
+        made = made if isinstance(made, Calendar) else Hierarchy.of(made, key=self.name)
+        object.__setattr__(self, "hierarchy", made)
 
     def resolve(self, levels: pa.Array, *, order: pa.Array | None = None) -> Placed | Misfit:
         labels, places = _distinct(levels)
-        hierarchy: Hierarchy = self.hierarchy
+        hierarchy: Hierarchy | Calendar = self.hierarchy
         known = hierarchy.knows(labels.to_pylist())
         if not all(known):
             lacking = np.flatnonzero(~np.array(known)[places])
+            if isinstance(hierarchy, Calendar):
+                return Misfit(
+                    lacking, "is not a date", "write dates as 2020-01-31, or give another hierarchy"
+                )
             return Misfit(lacking, f"the hierarchy {hierarchy} does not have", "add a row for it")
         ladder = hierarchy.ladder(self.name, labels.to_pylist())
         names = (self.name, *hierarchy.level_names(ladder.top))
@@ -209,7 +228,9 @@ class Tree(Kind):
 
 @dataclass(frozen=True)
 class Bare(Kind):
-    """A column given only by its name: `Number` if all values are numbers, `Categories` if none is."""
+    """A column given only by its name: `Number` if all values are numbers or all are dates, `Categories` if none is a
+    number or a date.
+    """
 
     round_to: float | None = None
     domain: Iterable[float] | None = None
@@ -223,7 +244,7 @@ class Bare(Kind):
         number = Number(self.name, round_to=self.round_to, domain=self.domain)
         if self.round_to is not None or self.domain is not None:
             return number.resolve(levels)
-        if order is None and numbers.is_temporal(levels.type):
+        if order is None and (numbers.is_temporal(levels.type) or as_dates(levels) is not None):
             return number.resolve(levels)
         if not numbers.may_be_numbers(levels.type):
             return self._categories(levels, order)

@@ -49,7 +49,7 @@ NO_NUMBERS = "are not numbers"
 IS_DATE = "is a date or time, not a number"
 OTHER_NOTATION = "is not a number in this notation (write 1234.5, not 1.234,5 or 1,234.5)"
 DECLARE = "declare it as categories (Categories in Python, --categories in a command)"
-DATE_ADVICE = f"give it as a number, such as the days since a date, or {DECLARE}"
+DATE_ADVICE = f"write dates as 2020-01-31, or give numbers, such as the days since a date, or {DECLARE}"
 MISSING_ADVICE = (
     "if it stands for a missing value, leave these fields empty, and the rows out with drop_missing=True; if it is a "
     f"value of its own, {DECLARE}"

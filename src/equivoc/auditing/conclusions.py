@@ -205,9 +205,9 @@ class AnsweredQuestions:
         from equivoc.systems.system import ContradictionError
 
         if not self.prior.all():
-            value = self.people.values[int(np.argmin(self.prior))]
+            value = self.people.attribute.text(self.people.values[int(np.argmin(self.prior))])
             return InputError(
-                f"the prior rules the answers out: no database without values of probability 0, such as {value:g}, "
+                f"the prior rules the answers out: no database without values of probability 0, such as {value}, "
                 "gives all of them; give such values a small probability."
             )
         statements = sorted({each.statement for each in self.questions})

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
+from equivoc.attributes.hierarchy import Calendar, Hierarchy, Intervals, Ladder, Rule
 from equivoc.attributes.hierarchy_files import ARGUS
 from equivoc.checks import is_number
 from equivoc.data.microdata import Microdata
@@ -28,7 +28,8 @@ class Hierarchies:
     """Keys and their hierarchies. A key without one is either released unchanged or as ``*``.
 
     The hierarchy of a key is a mapping of values to their groups, a frame whose first column is the values, or a CSV
-    file. A number, or a list of numbers, are widths of intervals.
+    file. A number, or a list of numbers, are widths of intervals; "month", or a list such as ["month", "year"], are
+    periods of dates.
 
     >>> print(Hierarchies.of({"age": (5, 10), "fare": 2.5}))
     age:5/10+fare:2.5
@@ -38,7 +39,7 @@ class Hierarchies:
     True
     """
 
-    by_key: tuple[tuple[str, Hierarchy | Intervals], ...]
+    by_key: tuple[tuple[str, Rule], ...]
     """In the order of the keys' names."""
     folder: str = field(default="", compare=False)
     """The folder that they come from; files in it that match no key are ignored."""
@@ -108,27 +109,40 @@ def hierarchies_beside(given: Any, folder: Path) -> Any:
     'age:5/10+zip:plans/zip.csv'
     """
     if isinstance(given, Mapping):
-        return {key: _rule_beside(rule, folder) for key, rule in given.items()}
+        return {key: rule_beside(rule, folder) for key, rule in given.items()}
     if not isinstance(given, str):
         return given
     if ":" not in given or is_folder(folder / given):
         return str(folder / given)
     pairs = [item.partition(":") for item in given.split("+")]
-    return "+".join(f"{key}:{_rule_beside(rule, folder)}" for key, _, rule in pairs)
+    return "+".join(f"{key}:{rule_beside(rule, folder)}" for key, _, rule in pairs)
 
 
-def _rule_beside(rule: Any, folder: Path) -> Any:
-    return str(folder / rule) if isinstance(rule, str) and not WIDTHS.fullmatch(rule) else rule
-
-
-def _in_words(rule: Hierarchy | Intervals) -> str:
-    return str(rule) if isinstance(rule, Intervals) else quoted(str(rule))
-
-
-def _source(key: str, rule: Any) -> Hierarchy | Intervals:
-    """Widths of intervals: a number, a list of numbers, or text such as 5/10. All else is a hierarchy."""
-    if isinstance(rule, (Hierarchy, Intervals)):
+def rule_beside(rule: Any, folder: Path) -> Any:
+    """The same rule, with the path of a file resolved from ``folder``."""
+    if not isinstance(rule, str) or WIDTHS.fullmatch(rule):
         return rule
+    return rule if Calendar.fits(rule) and not is_file(folder / rule) else str(folder / rule)
+
+
+def _in_words(rule: Rule) -> str:
+    return quoted(str(rule)) if isinstance(rule, Hierarchy) else str(rule)
+
+
+def _source(key: str, rule: Any) -> Rule:
+    """Widths of intervals: a number, a list of numbers, or text such as 5/10. Periods of dates: month, or month/year.
+
+    All else is a hierarchy.
+    """
+    if isinstance(rule, (Hierarchy, Intervals, Calendar)):
+        return rule
+    if Calendar.fits(rule):
+        if isinstance(rule, str) and is_file(rule):
+            raise InputError(
+                f"the hierarchy of {key!r} is {rule!r}, which can be periods of dates or the file of this name: give "
+                f"{rule.split('/')} for periods, or './{rule}' for the file."
+            )
+        return Calendar.of(rule)
     if isinstance(rule, str) and WIDTHS.fullmatch(rule):
         if is_file(rule):
             raise InputError(

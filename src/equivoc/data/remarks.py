@@ -128,6 +128,14 @@ def _of_key(people: Microdata, name: str) -> Iterator[Remark]:
 
 
 def _of_confidential(people: Microdata, name: str) -> Iterator[Remark]:
+    dates = people.attribute.dates
+    if dates is not None:
+        yield Remark(
+            f"dates in {name}",
+            len(people),
+            f"{name} holds dates, which are read as {dates.unit} since 1970-01-01: distances and tolerances are in "
+            f"{dates.unit}.",
+        )
     if people.attribute.kind != "categories":
         return
     texts = _texts(people.attribute.labels)

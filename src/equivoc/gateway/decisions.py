@@ -24,7 +24,7 @@ from equivoc.sql.statement import Statement
 from equivoc.systems.constraints import answer_grid
 from equivoc.systems.grids import EvenGrid
 from equivoc.systems.system import Question
-from equivoc.text import bits, counted, figure, percent
+from equivoc.text import bits, counted, percent
 
 # What an owner has to know of her data and policy before the first question, with numbers.
 
@@ -41,7 +41,7 @@ def warnings_of(people: Microdata, policy: Policy, grid: EvenGrid) -> Iterator[s
     if share > FREQUENT:
         k = policy.least_people
         end = " at an end of the domain" if at in (0, len(people.values) - 1) else ""
-        value, name = figure(float(people.values[at])), people.confidential
+        value, name = people.attribute.text(people.values[at]), people.confidential
         yield (
             f"{counts[at]:,} of {counted(len(people), 'person')} ({percent(share)}) have the {name} {value}{end}: "
             f"of {k} people chosen at random, all have it with probability {percent(share**k)}. Decisions take all "

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.attribute import number_labels
 from equivoc.data.columns import positions
 from equivoc.data.microdata import Microdata
 from equivoc.data.records import held_columns
@@ -21,7 +22,7 @@ from equivoc.data.tables import open_table
 from equivoc.errors import InputError
 from equivoc.releases.file_reading import most_nulls
 from equivoc.releases.release import Release
-from equivoc.releases.released_columns import with_groups_as_sets
+from equivoc.releases.released_columns import dates_as_numbers, with_groups_as_sets
 from equivoc.releases.symbol_reading import Symbols, as_floats, is_numeric, read_symbols
 from equivoc.techniques.generalisation import GeneralisedRecords
 from equivoc.techniques.noisy_table import NoisyCounts
@@ -147,8 +148,9 @@ def _of_counts(people: Microdata, counts: NDArray[np.int64]) -> ShownTable:
 
 
 def _levels(people: Microdata, name: str) -> Any:
-    own = name == people.confidential
-    return people.decode(name, np.arange(len(people.values if own else people.levels(name))))
+    if name == people.confidential:
+        return number_labels(people.attribute)
+    return people.decode(name, np.arange(len(people.levels(name))))
 
 
 def _places(people: Microdata, name: str) -> tuple[bool, Floats]:
@@ -186,7 +188,9 @@ def _as_read(people: Microdata, name: str, column: Column) -> ShownColumn:
     levels = _levels(people, name)
     most = np.inf
     if name == people.confidential:
-        if not people.attribute.numeric:
+        if people.attribute.dates is not None:
+            column = dates_as_numbers(column, people.attribute.dates)
+        elif not people.attribute.numeric:
             column = with_groups_as_sets(column, people.attribute)
     elif levels.null_count:
         nulls = int(np.count_nonzero(people.key_codes(name) == len(levels) - 1))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.attributes.attribute import Nested
+from equivoc.attributes.dates import DateScale, as_dates
 from equivoc.attributes.level_text import written, written_set
 from equivoc.data.columns import Column
 from equivoc.releases.symbol_reading import EVERYWHERE, Symbols, read_symbols
@@ -91,6 +92,8 @@ def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfident
     import pyarrow as pa
     from scipy.sparse import csr_array, eye_array, vstack
 
+    if attribute.dates is not None:
+        column = dates_as_numbers(column, attribute.dates)
     if attribute.numeric:
         values = attribute.values
         whole = np.array_equal(values, np.rint(values)) and np.abs(values).max() < 2**53
@@ -118,6 +121,23 @@ def read_confidential(column: Column, attribute: Attribute) -> ReleasedConfident
     low, high = symbols.lows[symbols.starts[:-1]], symbols.highs[symbols.starts[:-1]]
     places = np.where(single & (low == high), low, np.nan)
     return ReleasedConfidential(symbols.codes, symbols.labels, group_of, channel, places)
+
+
+def dates_as_numbers(column: Column, scale: DateScale) -> Column:
+    """The column with dates as numbers: ``2020-05-01`` alone or as the end of a range, and periods such as 2020-05."""
+    import pyarrow as pa
+
+    levels = column.levels
+    there = levels.drop_null()
+    dated = as_dates(there, scale)
+    if dated is not None:
+        written = pa.array(dated.numbers)
+    elif pa.types.is_string(levels.type) or pa.types.is_large_string(levels.type):
+        written = pa.array([scale.with_numbers(text) for text in there.to_pylist()], pa.large_string())
+    else:
+        return column
+    # Null is the last level.
+    return Column(pa.concat_arrays([written, pa.nulls(levels.null_count, written.type)]), column.codes)
 
 
 def with_groups_as_sets(column: Column, attribute: Attribute) -> Column:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.dates import day_of, period_of
 from equivoc.attributes.level_text import (
     MISSING,
     Anything,
@@ -269,6 +272,9 @@ class _Reader:
         itself = None if self.line.numeric else self._category(text)
         if itself is not None:
             return [(itself, itself)]
+        of_dates = self._of_dates(text)
+        if of_dates is not None:
+            return of_dates
         found = meaning(text)
         if isinstance(found, Anything):
             return [EVERYWHERE]
@@ -287,6 +293,26 @@ class _Reader:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
         return self._categories.get(written)
+
+    @cached_property
+    def _days(self) -> list[datetime.date | None] | None:
+        """The day of each level, if the original's levels are dates."""
+        import pyarrow as pa
+
+        dated = pa.types.is_date(self._kind) or pa.types.is_timestamp(self._kind)
+        return [day_of(text) for text in self._texts] if dated else None
+
+    def _of_dates(self, text: str) -> list[Interval] | None:
+        """The levels in a period such as 2020-05, 2020-Q2, 2020 or 2020s; None if the text or the levels are none."""
+        period = period_of(text)
+        if period is None or self._days is None:
+            return None
+        held = [
+            at
+            for at, day in zip(self._places, self._days, strict=True)
+            if day and period[0] <= day < period[1]
+        ]
+        return _runs(held) if held else _runs([self._invented(text)])
 
     def _of_numbers(self, found: Span | OneOf | Masked | Plain) -> list[Interval] | None:
         if isinstance(found, Span):

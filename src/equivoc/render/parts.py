@@ -34,6 +34,8 @@ class Bounds(NamedTuple):
     high: float
     exact: bool
     """True if these are the ends of the domain; otherwise they are rounded percentiles."""
+    words: tuple[str, str] | None = None
+    """How the ends are written if they are dates; those that are not exact as years, or months of one year."""
 
 
 def shown_bounds(people: Microdata) -> Bounds | None:
@@ -44,14 +46,22 @@ def shown_bounds(people: Microdata) -> Bounds | None:
     values = people.values
     if not people.attribute.numeric:
         return None
+    dates = people.attribute.dates
     if people.domain_given or people.rounded:
-        return Bounds(float(values[0]), float(values[-1]), exact=True)
+        ends = float(values[0]), float(values[-1])
+        return Bounds(
+            *ends, exact=True, words=None if dates is None else (dates.text(ends[0]), dates.text(ends[1]))
+        )
     beyond = max(FEWEST_PEOPLE, int(np.ceil(SHARE * len(people))))
     if len(people) < 2 * FEWEST_PEOPLE:
         return None
     codes = np.partition(people.codes, [beyond - 1, len(people) - beyond])
-    low, high = values[codes[beyond - 1]], values[codes[len(people) - beyond]]
-    return Bounds(_outward(float(low), ROUND_FLOOR), _outward(float(high), ROUND_CEILING), exact=False)
+    low, high = float(values[codes[beyond - 1]]), float(values[codes[len(people) - beyond]])
+    if dates is not None:
+        periods = dates.periods(low, high)
+        ends = (dates.number(periods[0][1]), dates.number(periods[1][2]))
+        return Bounds(*ends, exact=False, words=(periods[0][0], periods[1][0]))
+    return Bounds(_outward(low, ROUND_FLOOR), _outward(high, ROUND_CEILING), exact=False)
 
 
 def tells_no_value(attribute: Attribute, bounds: Bounds | None) -> bool:

@@ -138,7 +138,7 @@ def domain_words(many: str, bounds: Bounds | None, unit: str) -> str:
     """
     if bounds is None:
         return many
-    low, high = amount(bounds.low, unit), amount(bounds.high, unit)
+    low, high = bounds.words or (amount(bounds.low, unit), amount(bounds.high, unit))
     return (
         f"{many} from {low} to {high}"
         if bounds.exact

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equivoc.attributes.hierarchy import Hierarchy
+from equivoc.attributes.hierarchy import Calendar, Hierarchy
 from equivoc.attributes.kinds import Bare, Categories, Kind, Number, Ordered, Tree
 from equivoc.attributes.level_text import written
 from equivoc.attributes.numbers import even_domain
@@ -63,6 +63,7 @@ def read_described(
 def hierarchy_files(people: Microdata) -> list[Path]:
     """The files of the confidential attributes' hierarchies."""
     trees = [kind.hierarchy for kind in people.kinds if isinstance(kind, Tree)]
+    trees = [each for each in trees if isinstance(each, Hierarchy)]
     return [Path(each.source) for each in trees if is_file(each.source)]
 
 
@@ -75,7 +76,9 @@ def _described(kind: Kind) -> dict[str, Any]:
         found["unit"] = kind.unit
     if isinstance(kind, Ordered):
         found["levels"] = None if kind.levels is None else [written(level) for level in kind.levels]
-    if isinstance(kind, Tree):
+    if isinstance(kind, Tree) and isinstance(kind.hierarchy, Calendar):
+        found["hierarchy"] = {"periods": str(kind.hierarchy)}
+    elif isinstance(kind, Tree):
         found["hierarchy"] = {"file": Path(kind.hierarchy.source).name, "sha256": _digest(kind.hierarchy)}
     return found
 
@@ -109,7 +112,9 @@ def _kind(described: Mapping[str, Any], files: Mapping[str, Path], folders: Sequ
 
 def _hierarchy(
     name: str, described: Mapping[str, Any], files: Mapping[str, Path], folders: Sequence[Path]
-) -> Hierarchy:
+) -> Hierarchy | Calendar:
+    if "periods" in described:
+        return Calendar.of(described["periods"])
     file = Path(described["file"]).name
     found = files.get(name) or next((folder / file for folder in folders if is_file(folder / file)), None)
     if found is None:

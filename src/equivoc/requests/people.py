@@ -24,7 +24,9 @@ def _file_beside(given: Any, folder: Path) -> Any:
 
 
 def _files_beside(given: Any, folder: Path) -> Any:
-    return {name: _file_beside(each, folder) for name, each in given.items()}
+    from equivoc.data.hierarchies import rule_beside
+
+    return {name: rule_beside(each, folder) for name, each in given.items()}
 
 
 @dataclass(frozen=True)

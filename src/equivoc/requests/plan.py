@@ -138,12 +138,14 @@ class Plan:
             return PeopleRequest(path if in_catalog else str(self.path.parent / path), **given).open()
 
     def hierarchies(self) -> dict[str, Path]:
-        """The file of each attribute's hierarchy."""
+        """The file of each attribute's hierarchy, or its periods."""
+        from equivoc.data.hierarchies import rule_beside
+
         files = self.data.get("hierarchy", {})
         for name, file in files.items():
             if not isinstance(file, str):
                 raise InputError(f"the hierarchy of {name!r} is {file!r}; give the name of a CSV file.")
-        return {name: self.path.parent / file for name, file in files.items()}
+        return {name: Path(rule_beside(file, self.path.parent)) for name, file in files.items()}
 
     @contextmanager
     def at(self, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[None]:

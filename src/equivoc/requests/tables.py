@@ -167,7 +167,8 @@ def _named(given: Mapping[str, Any]) -> list[str]:
 
 
 def _rule(hierarchy: str) -> str:
-    """Widths as they are, a file's name in quotes where it needs them."""
+    """Widths and periods as they are, a file's name in quotes where it needs them."""
+    from equivoc.attributes.hierarchy import Calendar
     from equivoc.data.hierarchies import WIDTHS
 
-    return hierarchy if WIDTHS.fullmatch(hierarchy) else quoted(hierarchy)
+    return hierarchy if WIDTHS.fullmatch(hierarchy) or Calendar.fits(hierarchy) else quoted(hierarchy)

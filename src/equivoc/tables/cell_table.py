@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.attributes.hierarchy import Hierarchy, Intervals, Ladder
+from equivoc.attributes.hierarchy import Ladder, Rule
 from equivoc.attributes.level_text import written
 from equivoc.errors import InputError
 from equivoc.tables.contributions import SoleContributors
@@ -74,7 +74,7 @@ MISSING = "(missing)"
 
 
 def dimension_of(
-    name: str, levels: Sequence[Any], hierarchy: Hierarchy | Intervals | None = None
+    name: str, levels: Sequence[Any], hierarchy: Rule | None = None
 ) -> tuple[Dimension, Integers]:
     """The dimension of these categories (None: missing), and the node of each.
 

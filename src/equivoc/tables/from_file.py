@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.attributes.hierarchy import Hierarchy, Intervals
+from equivoc.attributes.hierarchy import Hierarchy, Intervals, Rule
 from equivoc.attributes.level_text import written
 from equivoc.data.tables import CsvTable, Table, open_table
 from equivoc.errors import InputError, did_you_mean
@@ -128,9 +128,7 @@ def _folded(name: str, words: Sequence[str]) -> set[str]:
     return {word.strip().casefold() for word in words}
 
 
-def _dimension(
-    rows: Rows, name: str, margins: set[str], tree: Hierarchy | Intervals | None
-) -> tuple[Dimension, Integers]:
+def _dimension(rows: Rows, name: str, margins: set[str], tree: Rule | None) -> tuple[Dimension, Integers]:
     """The dimension of a column, and the node of each row."""
     texts = [rows.text(name, row) for row in range(len(rows))]
     labels = {
@@ -156,7 +154,7 @@ def _dimension(
 _NO_CATEGORY = object()
 
 
-def _level(text: str, tree: Hierarchy | Intervals | None) -> Any:
+def _level(text: str, tree: Rule | None) -> Any:
     """The category that a label stands for (None: missing), or `_NO_CATEGORY` for a group of the hierarchy."""
     if tree is None:
         return text

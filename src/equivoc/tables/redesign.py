@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.attributes.hierarchy import Hierarchy, Intervals
+from equivoc.attributes.hierarchy import Rule
 from equivoc.checks import check_choice
 from equivoc.data.hierarchies import Hierarchies
 from equivoc.errors import InputError, did_you_mean
@@ -57,7 +57,7 @@ def own_levels(dimension: Dimension, *, fixed: bool) -> KeyLevels:
     return KeyLevels(dimension.name, dimension, tuple(groups), tuple(shown), own=True)
 
 
-def given_levels(dimension: Dimension, hierarchy: Hierarchy | Intervals) -> KeyLevels:
+def given_levels(dimension: Dimension, hierarchy: Rule) -> KeyLevels:
     """Levels from a hierarchy of the key's categories; each shows its groups under the margin, without subtotals."""
     leaves = [dimension.labels[int(leaf)] for leaf in dimension.leaves]
     ladder = hierarchy.ladder(dimension.name, [None if label == MISSING else label for label in leaves])
@@ -287,7 +287,7 @@ class RedesignedTable(TableRelease):
         return np.asarray(found.ravel())
 
 
-def _rules_by_key(hierarchies: Any, table: CellTable) -> dict[str, Hierarchy | Intervals]:
+def _rules_by_key(hierarchies: Any, table: CellTable) -> dict[str, Rule]:
     if hierarchies is None:
         return {}
     given = Hierarchies.of(hierarchies)

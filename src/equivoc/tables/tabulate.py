@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.attributes.hierarchy import Hierarchy, Intervals
+from equivoc.attributes.hierarchy import Rule
 from equivoc.checks import checked_whole_number
 from equivoc.data.hierarchies import Hierarchies
 from equivoc.data.microdata import Microdata, check_people
@@ -209,7 +209,7 @@ def checked_columns(by: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def trees_of(hierarchies: Any, names: Sequence[str]) -> dict[str, Hierarchy | Intervals]:
+def trees_of(hierarchies: Any, names: Sequence[str]) -> dict[str, Rule]:
     """The hierarchy of each key that has one; InputError if one is for another column."""
     if hierarchies is None:
         return {}

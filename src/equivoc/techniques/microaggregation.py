@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.attribute import number_labels
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.errors import InputError
 from equivoc.intruder.prior import ReleasedColumn, unchanged
@@ -210,7 +211,10 @@ class Microaggregation(Technique):
                 f"microaggregation: {given} is for one column, not {len(names)} ({', '.join(names)}); use {other}."
             )
         columns = {name: unchanged(people, name) for name in (*people.keys, people.confidential)}
-        levels = {name: _levels(name, columns[name]) for name in names}
+        levels = {name: _levels(name, columns[name]) for name in names if name != people.confidential}
+        if people.confidential in names:
+            own = replace(columns[people.confidential], labels=number_labels(people.attribute))
+            levels[people.confidential] = _levels(people.confidential, own)
         group = np.arange(len(people))
         rough: dict[str, str] = {}
         if self.size > 1:
@@ -231,6 +235,9 @@ class Microaggregation(Technique):
                 )
                 rough |= _remark(name, columns[name])
         confidential = columns.pop(people.confidential)
+        if people.attribute.dates is not None and self.size > 1 and people.confidential in names:
+            means = confidential.labels.to_numpy().astype(np.float64)
+            confidential = replace(confidential, labels=people.attribute.written(means))
         return AveragedFile(
             people,
             columns,

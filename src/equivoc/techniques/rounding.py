@@ -84,7 +84,9 @@ def renumbered(
     size = len(shown.low)
     if not size:  # nulls only
         return before
-    if not shown.share.any() and np.array_equal(shown.low, before.labels[:size].to_numpy()):
+    own = name == people.confidential
+    levels = people.values if own else before.labels[:size].to_numpy()
+    if not shown.share.any() and np.array_equal(shown.low, levels):
         return before
     from scipy.sparse import csr_array
 
@@ -106,7 +108,9 @@ def renumbered(
     up = np.zeros(len(before.codes), dtype=np.int64)
     if share.any():
         up = (random.random(len(before.codes)) < share[before.codes]).astype(np.int64)
-    codes, labels = place[up, before.codes], _labels(before.labels, numbers, null)
+    dated = own and people.attribute.dates is not None
+    labels = people.attribute.written(numbers) if dated else _labels(before.labels, numbers, null)
+    codes = place[up, before.codes]
     if name == people.confidential:
         return ReleasedColumn(codes, labels, Bayes(Table(transition), np.full(len(share), 1 / len(share))))
     return ReleasedColumn(codes, labels, sparse_channel(transition), likelihood=transition.T.toarray())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from equivoc.assessment.class_figures import true_places
 from equivoc.assessment.surprise import other_guesses, surprises_at
-from equivoc.attributes.attribute import closeness
+from equivoc.attributes.attribute import Attribute, closeness
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import ranges
 from equivoc.render.assessment import curve_facts
@@ -325,7 +325,7 @@ def class_facts(held: HeldPeople, result: Assessment, found: int, eps: float) ->
     begin, end = int(classes.counts.indptr[found]), int(classes.counts.indptr[found + 1])
     truths = true_places(classes, posteriors)[begin:end]
     right = measured.right_guesses(eps, truths, np.array([0, end - begin]))
-    values = [_shown(value) for value in attribute.values[own]]
+    values = [_shown(value, attribute) for value in attribute.values[own]]
     return {
         "keys": held.keys_of(result.known, found),
         "size": size,
@@ -368,8 +368,8 @@ def _windows(
         ]
     return [
         {
-            "low": _shown(attribute.values[members[0]]),
-            "high": _shown(attribute.values[members[-1]]),
+            "low": _shown(attribute.values[members[0]], attribute),
+            "high": _shown(attribute.values[members[-1]], attribute),
             "p": float(p),
             "values": [place[member] for member in members if member in place],
         }
@@ -388,5 +388,7 @@ def _entropy(counts: NDArray[np.integer[Any]]) -> float:
     return float(-(shares * np.log2(shares)).sum()) + 0.0
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: Any, attribute: Attribute) -> Any:
+    if attribute.dates is not None:
+        return attribute.text(value)
     return value.item() if isinstance(value, np.generic) else value

@@ -115,6 +115,7 @@ class PeopleSpec:
 
     def _own_hierarchies(self, given: str) -> dict[str, Any]:
         """``age:5/10+zip:zip.csv`` with the page's files; InputError if one is not among them."""
+        from equivoc.attributes.hierarchy import Calendar
         from equivoc.data.hierarchies import WIDTHS
         from equivoc.notation.words import split_words, unquoted
 
@@ -122,7 +123,7 @@ class PeopleSpec:
         for item in split_words(given, "+"):
             column, *rest = (unquoted(part) for part in split_words(item, ":"))
             rule = ":".join(rest)
-            if WIDTHS.fullmatch(rule):
+            if WIDTHS.fullmatch(rule) or (Calendar.fits(rule) and rule not in self.hierarchies):
                 rules[column] = rule
             elif rule in self.hierarchies:
                 rules[column] = Path(self.hierarchies[rule])

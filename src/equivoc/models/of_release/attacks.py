@@ -14,7 +14,12 @@ from equivoc.data.microdata import Microdata
 from equivoc.data.read import control_people
 from equivoc.errors import InputError
 from equivoc.models.of_file.measure import Known, known_classes
-from equivoc.models.of_release.released_table import ReleasedTable, column_numbers, released_table
+from equivoc.models.of_release.released_table import (
+    ReleasedTable,
+    column_numbers,
+    holds_dates,
+    released_table,
+)
 from equivoc.releases.release import Release
 
 if TYPE_CHECKING:
@@ -118,7 +123,10 @@ def attacked(table: ReleasedTable, control: Microdata, known: Sequence[str]) -> 
             continue
         released = table.columns[name]
         columns = [(released.levels, released.codes), _column(table.people, name), _column(control, name)]
-        numbers = [column_numbers(levels, codes, name) for levels, codes in columns]
+        numbers = [
+            column_numbers(levels, codes, name, dates=holds_dates(table.people, name))
+            for levels, codes in columns
+        ]
         if numbers[0] is None and numbers[1] is not None:
             numbers[0] = _parsed(*columns[0])
         if all(each is not None for each in numbers):

@@ -21,6 +21,7 @@ from equivoc.models.of_release.released_table import (
     ReleasedTable,
     column_numbers,
     crossing,
+    holds_dates,
     released_table,
 )
 from equivoc.releases.release import Release
@@ -278,7 +279,8 @@ def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[list[Floats], l
     theirs: list[Floats] = []
     for name in (*known, people.confidential):
         column = table.columns.get(name)
-        released = None if column is None else column_numbers(column.levels, column.codes, name)
+        dates = holds_dates(people, name)
+        released = None if column is None else column_numbers(column.levels, column.codes, name, dates=dates)
         original = _original(people, name)
         if original is None or released is None:
             continue
@@ -295,6 +297,8 @@ def _points(table: ReleasedTable, known: Sequence[str]) -> tuple[list[Floats], l
 
 
 def _original(people: Microdata, name: str) -> Floats | None:
+    if holds_dates(people, name):
+        return column_numbers(people.attribute.labels, people.codes, name, dates=True)
     if name == people.confidential:
         return people.values[people.codes] if people.attribute.numeric else None
     levels = people.decode(name, np.arange(len(people.levels(name))))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equivoc.attributes.dates import DateScale, as_dates
 from equivoc.attributes.kinds import Categories, Kind, Number
 from equivoc.attributes.numbers import Misfit, as_numbers
 from equivoc.data.cells import count_cells
@@ -110,6 +111,13 @@ def released_kind(table: ReleasedTable) -> Kind | None:
         return None
     if not table.people.attribute.numeric:
         return Categories(name)
+    dates = table.people.attribute.dates
+    if dates is not None:
+        dated = as_dates(column.levels)
+        original = None if dated is None else as_dates(dates.written(table.people.values), dated.scale)
+        if dated is None or original is None:
+            return None
+        return Number(name, domain=np.union1d(original.numbers, dated.numbers))
     try:
         found = as_numbers(column.levels, name=name)
     except InputError:  # for example dates
@@ -167,13 +175,21 @@ def _text(levels: pa.Array) -> pa.Array:
     return pa.array([None if v is None else str(v) for v in levels.to_pylist()], pa.large_string())
 
 
+def holds_dates(people: Microdata, name: str) -> bool:
+    """True for a confidential column of dates, which are numbers."""
+    return name == people.confidential and people.attribute.dates is not None
+
+
 def column_numbers(
-    levels: pa.Array, codes: NDArray[np.integer[Any]], name: str
+    levels: pa.Array, codes: NDArray[np.integer[Any]], name: str, *, dates: bool = False
 ) -> NDArray[np.float64] | None:
-    """A column's numbers, NaN for null; None if it holds anything else."""
+    """A column's numbers, NaN for null; None if it holds anything else. ``dates`` are numbers of days."""
     import pyarrow as pa
 
     kind = levels.type
+    dated = as_dates(levels.drop_null(), DateScale("days")) if dates else None
+    if dated is not None:
+        return np.asarray(np.append(dated.numbers, np.nan)[: len(levels)][codes])
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
     found = as_numbers(levels.drop_null(), name=name)

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from urllib.request import ProxyHandler, Request, build_opener
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("dp", "web", "postgresql")
+EXTRAS = ("dp", "web", "formats", "postgresql")
 """Not spark: PySpark has 490 MB, one declared version, and needs Java."""
 PEOPLE = ROOT / "src" / "equivoc" / "datasets" / "cps_hourly_workers.csv"
 RECORDS = 300

@@ -144,7 +144,8 @@ def test_tables_without_records(make: Make, kind: str) -> None:
         ("a.parquet", b"", "is empty"),
         ("a.parquet", b"PAR1 but nothing else", "not a readable Parquet file"),
         ("a.parquet", b"age,salary\n1,2\n", "not a readable Parquet file"),
-        ("a.xlsx", b"PK\x03\x04", "cannot read .xlsx files"),
+        ("a.xlsx", b"PK\x03\x04", "damaged zip file"),
+        ("a.json", b"[]", "cannot read .json files"),
         ("a.csv.gz", b"no gzip", "a.csv.gz"),
     ],
 )

@@ -60,7 +60,7 @@ def read_as_texts(
     looks = {
         name: look(column.levels, given=given, column=name, guess=name not in roles.kept)
         for name, column in columns.items()
-        if _is_text(column.levels)
+        if is_text(column.levels)
     }
     decisive = [name for name in roles.decisive if name in looks]
     for name in decisive:
@@ -188,7 +188,7 @@ def _two_readings(name: str, seen: Look, place: Place) -> str:
     )
 
 
-def _is_text(levels: pa.Array) -> bool:
+def is_text(levels: pa.Array) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(levels.type) or pa.types.is_large_string(levels.type))

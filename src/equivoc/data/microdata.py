@@ -24,7 +24,7 @@ from equivoc.data.lattice import lattice
 from equivoc.data.records import open_records
 from equivoc.data.remarks import Remark, remarks
 from equivoc.data.roles import check_key_text, checked_roles, checked_weights, place_attribute
-from equivoc.data.tables import open_table, reading_of
+from equivoc.data.tables import OtherTable, open_table, reading_of
 from equivoc.engines.duckdb import workspace
 from equivoc.engines.postgresql import is_address
 from equivoc.errors import InputError, did_you_mean
@@ -108,6 +108,8 @@ class Microdata:
             kept=[kind.name for kind in kinds if not isinstance(kind, (Bare, Number))],
         )
         self._reading = reading_of(table, given, self._records.facts, self._total + self._records.dropped)
+        self.read_otherwise = dict(table.file.notes) if isinstance(table, OtherTable) else {}
+        """Of columns of another program's file, what was not read as one might expect."""
         if not len(self._records):
             raise InputError(
                 f"no record has a value in {', '.join(names)}: all {self._records.dropped} rows were dropped"

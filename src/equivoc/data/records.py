@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.data.as_read import ColumnRoles, TextFacts, read_as_texts, without_missing
+from equivoc.data.as_read import ColumnRoles, TextFacts, is_text, read_as_texts, without_missing
 from equivoc.data.cells import Cells
 from equivoc.data.columns import Codes, Column, Encoder, rows_behind, typed
 from equivoc.data.counted_records import RECORDS_AT_ONCE, CanonicalRecords, FileRecords, count_records
-from equivoc.data.tables import CsvTable, EngineTable, Table
+from equivoc.data.tables import CsvTable, EngineTable, OtherTable, Table
 from equivoc.errors import InputError
 from equivoc.reading.reading import GUESS, Reading
 
@@ -274,8 +274,8 @@ def _hold(
     columns, raws = held_columns(table, [*keys, *confidential], raw=raw)
     roles = ColumnRoles([name for name in confidential if name not in kept], keys, kept)
     columns, raws, facts = as_read(table, columns, raws, given=given, roles=roles)
-    if isinstance(table, CsvTable):
-        columns = {name: typed(c) if name in keys else c for name, c in columns.items()}
+    if is_written(table):
+        columns = {name: typed(c) if name in keys and is_text(c.levels) else c for name, c in columns.items()}
     file = table.file if isinstance(table, CsvTable) else None
     if isinstance(table, EngineTable) and not table.engine.ordered:
         columns, raws = _canonical(columns, raws)
@@ -295,6 +295,11 @@ def _hold(
     )
 
 
+def is_written(table: Table) -> bool:
+    """True if the table's values are text that people wrote, in a text file or a spreadsheet."""
+    return isinstance(table, CsvTable) or (isinstance(table, OtherTable) and table.is_written)
+
+
 def as_read(
     table: Table,
     columns: Mapping[str, Column],
@@ -306,17 +311,19 @@ def as_read(
     """The columns, and those that are not encoded, as the reading says; only a text file is guessed about."""
     import pyarrow as pa
 
-    if not isinstance(table, CsvTable) and given.missing is None:
+    if not is_written(table) and given.missing is None:
         return dict(columns), dict(raws), TextFacts()
     unencoded = {name: raw_column(name, raw) for name, raw in raws.items() if name not in columns}
     everything = {**columns, **unencoded}
-    if not isinstance(table, CsvTable):
+    if not is_written(table):
         found, facts = without_missing(everything, given=given)
     else:
-        file = table.file
 
         def place(name: str, level: int) -> str:
             row = int(np.argmax(everything[name].codes == level))
+            if not isinstance(table, CsvTable):
+                return f"in row {row} (counting from 0)"
+            file = table.file
             return f"on line {file.lines([row])[0]} of {file.path.name},"
 
         def elsewhere() -> Iterator[pa.Array]:

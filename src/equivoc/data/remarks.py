@@ -45,6 +45,8 @@ def remarks(people: Microdata) -> Iterator[Remark]:
         names = " or ".join(people.attributes)
         facts = {"left_out": people.dropped, "records": len(people), "confidential": names}
         yield Remark("people left out", people.dropped, left_out_sentence(facts))
+    for name, note in people.read_otherwise.items():
+        yield Remark(f"how {name} was read", len(people), f"{name}: {note}.")
     for name in people.keys:
         yield from _of_key(people, name)
     if not people.attributes:

@@ -21,6 +21,8 @@ from equivoc.engines.spark import SparkTable
 from equivoc.errors import InputError
 from equivoc.files import check_readable
 from equivoc.reading.dialect import guess_dialect
+from equivoc.reading.formats.kinds import NAMES, FormatTable, shown
+from equivoc.reading.formats.opening import open_format
 from equivoc.reading.reading import GUESS, ReadAs, Reading
 
 if TYPE_CHECKING:
@@ -110,6 +112,7 @@ _RELATION = "the DuckDB relation"
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat", ".gz", ".zst", ".zip", "")
 _OF_TEXT = ("separator", "decimal", "thousands", "encoding", "header", "dates", "layout")
 _OF_FORMATS = ("labels", "sheet")
+_OF_OTHERS = ("separator", "header", "dates", "layout")
 
 
 class Table(Protocol):
@@ -158,8 +161,8 @@ def open_table(source: object, work: Workspace = ANY_MEMORY, given: Reading = GU
         if loaded is not None and isinstance(source, getattr(loaded, class_name)):
             return wrap(source)
     raise InputError(
-        f"cannot read people from a {type(source).__name__}: give a path (CSV, Parquet, a folder of Parquet files), "
-        "a pandas, polars or pyarrow table, a DuckDB relation or a Spark DataFrame"
+        f"cannot read people from a {type(source).__name__}: give a path (CSV, Parquet, a folder of Parquet files, "
+        "Arrow, Excel, SPSS, Stata, SAS, R), a pandas, polars or pyarrow table, a DuckDB relation or a Spark DataFrame"
     )
 
 
@@ -173,7 +176,7 @@ def _open_spark(frame: Any) -> EngineTable:
     return EngineTable(SparkTable(frame))
 
 
-def _open_path(path: Path, work: Workspace, given: Reading) -> CsvTable | EngineTable:
+def _open_path(path: Path, work: Workspace, given: Reading) -> CsvTable | EngineTable | OtherTable:
     if os.path.isdir(path):  # noqa: PTH112  (False for names that are too long, where Path raises)
         _refuse(
             given, ("format", *_OF_TEXT, *_OF_FORMATS), "is not for a folder of Parquet files: leave it out"
@@ -191,10 +194,23 @@ def _open_path(path: Path, work: Workspace, given: Reading) -> CsvTable | Engine
     if given.format == "parquet" or (given.format is None and (suffix in _PARQUET or start == b"PAR1")):
         _refuse(given, (*_OF_TEXT, *_OF_FORMATS), "is not for a Parquet file: leave it out")
         return EngineTable(parquet_file(path, work))
+    if given.format not in ("csv", "fixed"):
+        other = open_format(
+            path, format=given.format, sheet=given.sheet, encoding=given.encoding, labels=given.labels
+        )
+        if other is not None:
+            table = OtherTable(other)
+            unfit = _OF_OTHERS if table.is_written else (*_OF_OTHERS, "decimal", "thousands")
+            _refuse(
+                given, unfit, f"is for text files, and {path.name} is {NAMES[other.format]}: leave it out"
+            )
+            return table
     if given.format == "csv" or (given.format is None and suffix in _TEXT):
         _refuse(given, _OF_FORMATS, "is not for a text file: leave it out")
         return CsvTable(CsvFile(path, guess_dialect(path, given), work))
-    raise InputError(f"cannot read {suffix} files such as {path}: give CSV or Parquet")
+    raise InputError(
+        f"cannot read {suffix} files such as {path}: give CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS or R"
+    )
 
 
 def reading_of(table: Table, given: Reading, facts: TextFacts, records: int) -> ReadAs:
@@ -217,6 +233,26 @@ def reading_of(table: Table, given: Reading, facts: TextFacts, records: int) -> 
             records=records,
         )
     kind = "frame"
+    if isinstance(table, OtherTable):
+        codes = {
+            name: {shown(code): many for code, many in each.items()}
+            for name, each in table.file.missing.items()
+        }
+        words = {
+            name: {**codes.get(name, {}), **facts.missing.get(name, {})}
+            for name in {**codes, **facts.missing}
+        }
+        return ReadAs(
+            table.file.format,
+            decimal=facts.decimal if table.is_written else None,
+            thousands=facts.thousands if table.is_written else None,
+            missing=words,
+            labels=(given.labels or "labels") if table.file.value_labels else None,
+            sheet=given.sheet,
+            given=named,
+            asked=given,
+            records=records,
+        )
     if isinstance(table, EngineTable):
         kind = "parquet" if table.engine.ordered else "database"
     return ReadAs(kind, missing=facts.missing, given=named, asked=given, records=records)
@@ -255,6 +291,31 @@ class CsvTable:
 
     def order(self, name: str) -> None:
         return None
+
+    def from_arrow(self, names: Sequence[str]) -> FromArrow:
+        return partial(_to_pandas, dtypes={})
+
+
+@dataclass(frozen=True, eq=False)
+class OtherTable:
+    """A file of another program: a statistics package, a spreadsheet, Arrow or R."""
+
+    file: FormatTable
+
+    @property
+    def is_written(self) -> bool:
+        """True if somebody wrote the entries by hand: text among them is read as that of a text file."""
+        return self.file.format in ("excel", "ods")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.file.names
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return self.file.batches(names)
+
+    def order(self, name: str) -> pa.Array | None:
+        return self.file.order(name)
 
     def from_arrow(self, names: Sequence[str]) -> FromArrow:
         return partial(_to_pandas, dtypes={})

@@ -12,8 +12,8 @@ from equivoc.attributes.written_values import MEASURED
 from equivoc.data import read as people_files
 from equivoc.data.roles import why_not_confidential
 from equivoc.data.suggested_roles.suggest import Suggestions
-from equivoc.data.tables import CsvTable, EngineTable, open_table
-from equivoc.engines.duckdb import Scratch, scratch_beside
+from equivoc.data.tables import CsvTable, EngineTable, OtherTable, Table, open_table
+from equivoc.engines.duckdb import Scratch, scratch_beside, scratch_of
 from equivoc.engines.parquet import ParquetTable
 from equivoc.errors import InputError
 from equivoc.text import exact
@@ -71,9 +71,15 @@ class Preview:
 
 
 def preview(path: Path) -> Preview:
-    """Look at every column of a CSV or Parquet file. InputError if it cannot be read."""
+    """Look at every column of a file. InputError if it cannot be read."""
+    import pyarrow as pa
+
     table = open_table(path)
     with ExitStack() as copies:
+        if isinstance(table, OtherTable):
+            own = [f"c{place}" for place in range(len(table.names))]
+            held = pa.Table.from_batches(list(table.batches(table.names))).rename_columns(own)
+            return _preview(path, scratch_of("whole", held), table, "whole", own)
         if isinstance(table, CsvTable):
             readable = copies.enter_context(table.file.readable())
             source, own = table.file.source(readable), [f"c{place}" for place in range(len(table.names))]
@@ -82,12 +88,11 @@ def preview(path: Path) -> Preview:
             assert isinstance(table.engine, ParquetTable)
             readable, source = path, table.engine.source
             own = [table.engine.value(name).name for name in table.names]
-        return _preview(path, readable, table, source, own)
+        scratch = copies.enter_context(scratch_beside(readable))
+        return _preview(path, scratch, table, source.sql(dialect="duckdb"), own)
 
 
-def _preview(
-    path: Path, readable: Path, table: CsvTable | EngineTable, source: Any, own: list[str]
-) -> Preview:
+def _preview(path: Path, scratch: Scratch, table: Table, source: str, own: list[str]) -> Preview:
     if len(own) > MOST_COLUMNS:
         raise InputError(f"the file has {len(own):,} columns; at most {MOST_COLUMNS:,} can be shown.")
     names = [_quoted(name) for name in own]
@@ -96,28 +101,26 @@ def _preview(
         for _ in table.batches(list(table.names)):  # in our own words
             pass
 
-    with scratch_beside(readable) as scratch:
-        # All of the table is text here, cut to a bounded length.
-        texts = ", ".join(f"left(CAST({name} AS VARCHAR), {LONGEST}) AS x{i}" for i, name in enumerate(names))
-        scratch.fill(
-            "sample",
-            f"SELECT {texts} FROM {source.sql(dialect='duckdb')} "
-            f"USING SAMPLE reservoir({SAMPLED + 1} ROWS) REPEATABLE (1)",
-            on_damage=describe_damage,
-        )
-        rows = scratch.rows("SELECT count(*) FROM sample")[0][0]
-        if not rows:
-            raise InputError(f"{path} has no records, only column names: give at least one record.")
-        sampled = rows > SAMPLED
-        whole: tuple[Any, ...] = ()
-        if sampled:
-            counted = ", ".join(f"count({name}), approx_count_distinct({name})" for name in names)
-            [(rows, *rest)] = scratch.rows(f"SELECT count(*), {counted} FROM {source.sql(dialect='duckdb')}")
-            whole = tuple(rest)
-        columns = [
-            _column(scratch, name, f"x{place}", rows, whole[2 * place : 2 * place + 2])
-            for place, name in enumerate(table.names)
-        ]
+    # All of the table is text here, cut to a bounded length.
+    texts = ", ".join(f"left(CAST({name} AS VARCHAR), {LONGEST}) AS x{i}" for i, name in enumerate(names))
+    scratch.fill(
+        "sample",
+        f"SELECT {texts} FROM {source} USING SAMPLE reservoir({SAMPLED + 1} ROWS) REPEATABLE (1)",
+        on_damage=describe_damage,
+    )
+    rows = scratch.rows("SELECT count(*) FROM sample")[0][0]
+    if not rows:
+        raise InputError(f"{path} has no records, only column names: give at least one record.")
+    sampled = rows > SAMPLED
+    whole: tuple[Any, ...] = ()
+    if sampled:
+        counted = ", ".join(f"count({name}), approx_count_distinct({name})" for name in names)
+        [(rows, *rest)] = scratch.rows(f"SELECT count(*), {counted} FROM {source}")
+        whole = tuple(rest)
+    columns = [
+        _column(scratch, name, f"x{place}", rows, whole[2 * place : 2 * place + 2])
+        for place, name in enumerate(table.names)
+    ]
     if not sampled:
         doubtful = [column.name for column in columns if column.measured and column.type in ("text", "date")]
         why = why_not_confidential(table, doubtful)

@@ -1,0 +1,1 @@
+"""Files of statistics packages, spreadsheets, Arrow and R, as columns of Arrow."""

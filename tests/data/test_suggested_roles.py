@@ -289,6 +289,21 @@ def test_missing_words_and_missing_values() -> None:
     assert roles(rare)["job"] == "other"
 
 
+def test_an_identifier_is_released_only_if_it_is_asked_for(tmp_path: Path) -> None:
+    rows = 60
+    frame = pd.DataFrame(
+        {"name": [f"Ann {n}" for n in range(rows)], "age": np.arange(rows) % 5, "pay": np.arange(rows)}
+    )
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    assert roles(tmp_path / "people.csv")["name"] == "identifier"
+    people = eq.read(tmp_path / "people.csv", confidential="pay", keys=["age"])
+    for technique in (eq.Swapping(rate=0.2), eq.Generalisation(k=3), eq.Sampling(fraction=0.5)):
+        for keep, columns in (([], {"age", "pay"}), (["name"], {"age", "pay", "name"})):
+            out = tmp_path / f"{technique.name}{len(keep)}.csv"
+            eq.protect(people, technique, out=out, keep=keep, seed=1)
+            assert set(pd.read_csv(out).columns) == columns
+
+
 def test_large_tables_are_sampled_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = 3 * LOOKED_AT
     numbers = np.arange(rows)

@@ -132,7 +132,7 @@ def _checked(table: Table, where: str) -> list[str]:
 
 def _suggested(columns: Sequence[Evidence], sample: Sample) -> list[Suggestion]:
     concepts = {column.name: concept_of(column.name) for column in columns}
-    body = any(words_of(column.name)[-1:] and concepts[column.name] is names_of.BODY for column in columns)
+    body = any(concept is names_of.BODY for concept in concepts.values())
     found = {column.name: _alone(column, concepts[column.name], body=body) for column in columns}
     found |= _replicates(columns, found)
     found |= _told_by_others(columns, concepts, found)
@@ -268,7 +268,14 @@ def _same_width(column: Evidence) -> bool:
 
 def _is_plain_weight(name: str) -> bool:
     """True if the name may be that of a body's weight."""
-    return "".join(words_of(name)) in ("weight", "wt", "gewicht", "poids", "peso", "waga")
+    return "".join(words_of(name)).rstrip("0123456789") in (
+        "weight",
+        "wt",
+        "gewicht",
+        "poids",
+        "peso",
+        "waga",
+    )
 
 
 def _weight_likeliness(column: Evidence) -> float:
@@ -309,7 +316,8 @@ def _replicates(columns: Sequence[Evidence], found: Mapping[str, Suggestion]) ->
             r"repw|rep_?wt|wtrep|repl|brr|jk[n12]?$|jackknife|bootstrap|bsw|wgt|weight|gewicht|ponder|poids",
             stem,
         )
-        if says and weights:
+        own = {each.name for each in members}
+        if says and any(each.name not in own for each in weights):
             why = f"one of {len(members)} columns called {stem} with a number"
         elif len(members) >= 20 and means and all(_like_weights(each, means) for each in members):
             why = f"one of {len(members)} numbered columns whose means are those of the weights"

@@ -13,7 +13,7 @@ import numpy as np
 
 from equivoc.data.columns import Column, arrange
 from equivoc.errors import InputError
-from equivoc.reading.reading import DECIMALS, Reading
+from equivoc.reading.reading import DECIMALS, Answer, Reading, TwoReadingsError
 from equivoc.reading.written_numbers import Look, fitting, look, named_values, plain_numbers
 
 if TYPE_CHECKING:
@@ -167,25 +167,39 @@ def _decimal(
             if (mark := look(texts, given=given, column="", guess=True).decides) is not None
         } | keys
     if doubtful and len(keys) != 1:
-        raise InputError(_two_readings(doubtful[0], looks[doubtful[0]], place))
+        raise _two_readings(doubtful[0], looks[doubtful[0]], place)
     return next(iter(keys)) if len(keys) == 1 else "." if keys else None
 
 
-def _two_readings(name: str, seen: Look, place: Place) -> str:
+def _two_readings(name: str, seen: Look, place: Place) -> TwoReadingsError:
     at = seen.example()
     text = seen.texts[at].as_py()
+    [(mark, value), (_, other)] = _values(seen, text)
+    return TwoReadingsError(
+        f"{place(name, at)} the column {name!r} holds {text!r}, which is {value} with decimal={mark!r} and "
+        f"{other} with thousands={mark!r}, and nothing in the file decides: say which",
+        two_answers(seen),
+    )
+
+
+def two_answers(seen: Look) -> tuple[Answer, Answer]:
+    """What can be said about an ambiguous column: its mark is a decimal mark, or stands between thousands."""
+    text = seen.texts[seen.example()].as_py()
+    [(mark, value), (_, other)] = _values(seen, text)
+    return Answer({"decimal": mark}, f"{text} is {value}"), Answer({"thousands": mark}, f"{text} is {other}")
+
+
+def _values(seen: Look, text: str) -> list[tuple[str, str]]:
+    """The text as a number with its mark as the decimal mark, and with the other one."""
+    import pyarrow as pa
+
     mark = next(mark for mark in seen.marks if mark in DECIMALS)
-    values = []
+    found = []
     for decimal in (mark, "," if mark == "." else "."):
         notation = seen.notation(decimal)
         assert notation is not None
-        import pyarrow as pa
-
-        values.append(plain_numbers(pa.array([text]), notation)[0].as_py())
-    return (
-        f"{place(name, at)} the column {name!r} holds {text!r}, which is {values[0]} with decimal={mark!r} and "
-        f"{values[1]} with thousands={mark!r}, and nothing in the file decides: say which"
-    )
+        found.append((decimal, plain_numbers(pa.array([text]), notation)[0].as_py()))
+    return found
 
 
 def is_text(levels: pa.Array) -> bool:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from equivoc.attributes.written_values import are_dates
-from equivoc.data.as_read import TextFacts
+from equivoc.data.as_read import TextFacts, two_answers
 from equivoc.data.microdata import Confidential, Microdata
 from equivoc.data.records import held_columns
 from equivoc.data.tables import CsvTable, open_table, reading_of
 from equivoc.errors import InputError
-from equivoc.reading.reading import ReadAs, Reading, ReadingOptions, checked_options
-from equivoc.reading.written_numbers import look, plain_numbers
+from equivoc.reading.reading import Answer, ReadAs, Reading, ReadingOptions, checked_options
+from equivoc.reading.written_numbers import Look, look, plain_numbers
 from equivoc.text import listed
 
 if TYPE_CHECKING:
@@ -133,6 +133,8 @@ class FileGuess:
     columns: tuple[ColumnGuess, ...]
     question: str
     """What has to be asked, since two readings fit; "" if nothing."""
+    answers: tuple[Answer, ...] = ()
+    """What can be said to the question."""
 
     @property
     def json(self) -> dict[str, Any]:
@@ -141,6 +143,7 @@ class FileGuess:
             "reading": self.reading.json,
             "columns": [each.json for each in self.columns],
             "question": self.question,
+            "answers": [{"option": dict(each.option), "meaning": each.meaning} for each in self.answers],
         }
 
 
@@ -152,29 +155,35 @@ def guess(path: str | os.PathLike[str], **options: Any) -> FileGuess:
         return FileGuess(reading_of(table, given, TextFacts(), 0), (), "")
     names = [name for name in table.names if table.names.count(name) == 1]
     columns, _ = held_columns(table, names)
-    found = [_column(name, column, given) for name, column in columns.items()]
+    looks = {
+        name: look(column.levels, given=given, column=name, guess=True) for name, column in columns.items()
+    }
+    found = [_column(name, column, looks[name]) for name, column in columns.items()]
     decided = {each.decimals[0] for each in found if len(each.decimals) == 1}
     doubtful = [each for each in found if len(each.decimals) > 1]
     question = ""
+    answers: tuple[Answer, ...] = ()
     if doubtful and len(decided) != 1 and given.decimal is None:
         names = [each.name for each in doubtful]
         question = (
             f"{listed(names)} can be read with a decimal point or with a decimal comma: which one is meant?"
         )
+        answers = two_answers(looks[names[0]])
     elif len(decided) > 1:
         question = "Some columns have a decimal point and others a decimal comma: which one is meant?"
-    decimal = given.decimal or (next(iter(decided)) if len(decided) == 1 else ".")
+        answers = (Answer({"decimal": "."}, "a decimal point"), Answer({"decimal": ","}, "a decimal comma"))
+    open_ = None if question else "."
+    decimal = given.decimal or (next(iter(decided)) if len(decided) == 1 else open_)
     facts = TextFacts(
         decimal,
         next((each.thousands for each in found if each.thousands is not None), given.thousands),
         {each.name: each.missing for each in found if each.missing},
     )
     rows = len(next(iter(columns.values())).codes) if columns else 0
-    return FileGuess(reading_of(table, given, facts, rows), tuple(found), question)
+    return FileGuess(reading_of(table, given, facts, rows), tuple(found), question, answers)
 
 
-def _column(name: str, column: Column, given: Reading) -> ColumnGuess:
-    seen = look(column.levels, given=given, column=name, guess=True)
+def _column(name: str, column: Column, seen: Look) -> ColumnGuess:
     sizes = np.bincount(column.codes, minlength=len(column.levels))
     words = {str(seen.texts[int(at)].as_py()): int(sizes[at]) for at in np.flatnonzero(seen.missing)}
     there = seen.texts.filter(_kept(seen.missing)).drop_null()

@@ -16,6 +16,7 @@ from equivoc.data.columns import fixed
 from equivoc.data.records import Records, open_records
 from equivoc.data.tables import Table
 from equivoc.errors import InputError, did_you_mean
+from equivoc.reading.reading import GUESS, Reading, TwoReadingsError
 from equivoc.text import listed
 
 if TYPE_CHECKING:
@@ -97,16 +98,18 @@ def place_attribute(
     return attribute, fixed(places)
 
 
-def why_not_confidential(table: Table, names: Sequence[str]) -> dict[str, str]:
+def why_not_confidential(table: Table, names: Sequence[str], *, given: Reading = GUESS) -> dict[str, str]:
     """Of these columns, those that cannot be confidential by name alone, and the reason; the table is read once."""
     if not names:
         return {}
     try:
-        records, _ = open_records(table, keys=[], confidential=names, raw=[], drop_missing=False)
+        records, _ = open_records(table, keys=[], confidential=names, raw=[], drop_missing=False, given=given)
     except InputError as mistake:  # each of them on its own
         if len(names) == 1:
-            return {names[0]: str(mistake)}
-        return {name: why for each in names for name, why in why_not_confidential(table, [each]).items()}
+            # Two readings are a question about the file, not about the column.
+            return {} if isinstance(mistake, TwoReadingsError) else {names[0]: str(mistake)}
+        alone = (why_not_confidential(table, [each], given=given) for each in names)
+        return {name: why for each in alone for name, why in each.items()}
     found = {}
     for name in names:
         if records.facts.missing.get(name):

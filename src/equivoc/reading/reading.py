@@ -174,6 +174,22 @@ GUESS = Reading()
 
 
 @dataclass(frozen=True)
+class Answer:
+    """One of two readings that fit a file: the option that chooses it, and what it means for a value of the file."""
+
+    option: Mapping[str, str]
+    meaning: str
+
+
+class TwoReadingsError(InputError):
+    """Two readings fit, and nothing in the file decides: `answers` are what the caller can say."""
+
+    def __init__(self, message: str, answers: Sequence[Answer]) -> None:
+        super().__init__(message)
+        self.answers = tuple(answers)
+
+
+@dataclass(frozen=True)
 class ReadAs:
     """How a file was read: what was given, and what was guessed for the rest. None: it does not apply."""
 

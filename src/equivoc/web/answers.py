@@ -17,6 +17,7 @@ from equivoc.assessment.surprise import other_guesses, surprises_at
 from equivoc.attributes.attribute import Attribute, closeness
 from equivoc.errors import InputError
 from equivoc.intruder.posteriors import ranges
+from equivoc.reading.reading import Reading
 from equivoc.render.assessment import curve_facts
 from equivoc.render.parts import json_values, shown_bounds
 from equivoc.web.held_people import Asked, HeldPeople
@@ -59,14 +60,15 @@ class Answers:
         finally:
             self.held = kept
 
-    def answer_preview(self, given: Mapping[str, str]) -> dict[str, Any]:
+    def answer_preview(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a file with their guessed roles."""
         from equivoc.data.suggested_roles.suggest import suggestions
         from equivoc.web.preview import guesses, preview
 
         try:
-            found = preview(Path(given["path"]))
-            suggested = suggestions(given["path"])
+            reading = Reading(**given["reading"])
+            found = preview(Path(given["path"]), given=reading)
+            suggested = suggestions(given["path"], given=reading)
         except InputError as mistake:
             raise InputError(str(mistake).replace(given["path"], given["name"])) from None
         stored = Path(given["path"]).name
@@ -74,6 +76,7 @@ class Answers:
         return {
             "rows": found.rows,
             "sampled": found.sampled,
+            "reading": {"asked": given["reading"], **found.guess.json},
             "columns": [
                 {
                     **_plain(column),

@@ -73,10 +73,11 @@ def _task(what: str, content: Mapping[str, Any], given: Mapping[str, Any]) -> Ta
         asked |= {} if method != "none" else {"unit": ""}
     names = (*QUESTION, *OWN[what])
     found = {name: asked[name] for name in names if asked.get(name) is not None}
-    return read({"verb": what, "people": _people(content["file"]["name"], roles), **found})
+    return read({"verb": what, "people": _people(content, roles), **found})
 
 
-def _people(name: str, roles: Mapping[str, Any]) -> dict[str, Any]:
+def _people(content: Mapping[str, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+    reading = content["reading"]["asked"] if content["reading"] else {}
     own, kind = roles["confidential"], roles["kind"]
     of_kinds: dict[str, dict[str, Any]] = {
         "number": {"round_to": kind["round_to"] if kind["round_to"] is None else _plain(kind["round_to"])},
@@ -85,7 +86,8 @@ def _people(name: str, roles: Mapping[str, Any]) -> dict[str, Any]:
         "tree": {"hierarchy": {own: kind["hierarchy"]}},
     }
     shared = {name: roles[name] for name in ("keys", "weights", "drop_missing")}
-    return {"source": name, "confidential": own, **shared, **of_kinds[kind["kind"]]}
+    source = content["file"]["name"]
+    return {"source": source, "confidential": own, **shared, **of_kinds[kind["kind"]], **reading}
 
 
 def _range(asked: Mapping[str, Any]) -> str:

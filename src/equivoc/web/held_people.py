@@ -119,6 +119,7 @@ class HeldPeople:
         return {
             "records": len(people),
             "dropped": people.dropped,
+            "reading": people.reading.json,
             "remarks": [remark.sentence for remark in people.remarks],
             "values": len(values),
             "kind": people.attribute.kind,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from equivoc.attributes.numbers import DECLARE
 from equivoc.errors import InputError
+from equivoc.reading.reading import TwoReadingsError
 
 if TYPE_CHECKING:
     from equivoc.attributes.kinds import Kind
@@ -54,6 +55,8 @@ class PeopleSpec:
     """The file of the attribute's hierarchy."""
     weights: str | None = None
     drop_missing: bool = False
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """How the file is read, as far as the page's user says it."""
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     """Files of the page's hierarchies, by the names under which techniques mention them."""
     column_rules: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +73,10 @@ class PeopleSpec:
                 keys=list(self.keys),
                 weights=self.weights,
                 drop_missing=self.drop_missing,
+                **self.reading,
             )
+        except TwoReadingsError as question:
+            raise TwoReadingsError(self.renamed(str(question)), question.answers) from None
         except InputError as mistake:
             raise InputError(self.renamed(str(mistake))) from None
 

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from equivoc.attributes.written_values import MEASURED
-from equivoc.data import read as people_files
+from equivoc.data.as_read import TextFacts
+from equivoc.data.read import FileGuess
+from equivoc.data.read import guess as guess_file
 from equivoc.data.roles import why_not_confidential
 from equivoc.data.suggested_roles.suggest import Suggestions
-from equivoc.data.tables import CsvTable, EngineTable, OtherTable, Table, open_table
+from equivoc.data.tables import CsvTable, EngineTable, OtherTable, Table, open_table, reading_of
 from equivoc.engines.duckdb import Scratch, scratch_beside, scratch_of
 from equivoc.engines.parquet import ParquetTable
 from equivoc.errors import InputError
+from equivoc.reading.reading import GUESS, Reading
 from equivoc.text import exact
 
 SAMPLED = 100_000
@@ -68,18 +71,20 @@ class Preview:
     columns: tuple[Column, ...]
     sampled: bool
     """True if types and bars are those of a sample."""
+    guess: FileGuess
+    """How the file is read; of a sampled file, what its columns show is seen when the people are read."""
 
 
-def preview(path: Path) -> Preview:
-    """Look at every column of a file. InputError if it cannot be read."""
+def preview(path: Path, *, given: Reading = GUESS) -> Preview:
+    """Look at every column of a file, read as ``given`` says. InputError if it cannot be read."""
     import pyarrow as pa
 
-    table = open_table(path)
+    table = open_table(path, given=given)
     with ExitStack() as copies:
         if isinstance(table, OtherTable):
             own = [f"c{place}" for place in range(len(table.names))]
             held = pa.Table.from_batches(list(table.batches(table.names))).rename_columns(own)
-            return _preview(path, scratch_of("whole", held), table, "whole", own)
+            return _preview(path, scratch_of("whole", held), table, "whole", own, given)
         if isinstance(table, CsvTable):
             readable = copies.enter_context(table.file.readable())
             source, own = table.file.source(readable), [f"c{place}" for place in range(len(table.names))]
@@ -89,10 +94,12 @@ def preview(path: Path) -> Preview:
             readable, source = path, table.engine.source
             own = [table.engine.value(name).name for name in table.names]
         scratch = copies.enter_context(scratch_beside(readable))
-        return _preview(path, scratch, table, source.sql(dialect="duckdb"), own)
+        return _preview(path, scratch, table, source.sql(dialect="duckdb"), own, given)
 
 
-def _preview(path: Path, scratch: Scratch, table: Table, source: str, own: list[str]) -> Preview:
+def _preview(
+    path: Path, scratch: Scratch, table: Table, source: str, own: list[str], given: Reading
+) -> Preview:
     if len(own) > MOST_COLUMNS:
         raise InputError(f"the file has {len(own):,} columns; at most {MOST_COLUMNS:,} can be shown.")
     names = [_quoted(name) for name in own]
@@ -123,26 +130,32 @@ def _preview(path: Path, scratch: Scratch, table: Table, source: str, own: list[
     ]
     if not sampled:
         doubtful = [column.name for column in columns if column.measured and column.type in ("text", "date")]
-        why = why_not_confidential(table, doubtful)
+        why = why_not_confidential(table, doubtful, given=given)
         columns = [replace(column, problem=why.get(column.name, "")) for column in columns]
-        if isinstance(table, CsvTable):
-            columns = _as_read(path, columns)
-    return Preview(rows, tuple(columns), sampled)
+    guess = FileGuess(reading_of(table, given, TextFacts(), rows), (), "")
+    if isinstance(table, CsvTable) and not sampled:
+        guess = guess_file(path, **given.options)
+    return Preview(rows, tuple(_as_read(columns, guess)), sampled, guess)
 
 
-def _as_read(path: Path, columns: list[Column]) -> list[Column]:
-    """Columns of text that are numbers in another notation, or numbers but for missing words, as they will be read."""
-    seen = {each.name: each for each in people_files.guess(path).columns}
+def _as_read(columns: list[Column], guessed: FileGuess) -> list[Column]:
+    """The columns as they will be read: numbers in another notation are numbers, missing words are no values."""
+    seen = {each.name: each for each in guessed.columns}
     found = []
     for column in columns:
         own = seen.get(column.name)
+        if own is not None and own.missing:
+            nulls = column.nulls + sum(own.missing.values())
+            bars = tuple(bar for bar in column.bars if bar.label not in own.missing)
+            distinct = max(0, column.distinct - len(own.missing))
+            column = replace(column, nulls=nulls, distinct=distinct, bars=bars)
         if (
             column.type == "text"
             and own is not None
             and own.kind == "number"
             and (own.missing or own.decimals)
         ):
-            column = replace(column, type="number", nulls=column.nulls + sum(own.missing.values()))
+            column = replace(column, type="number")
         found.append(column)
     return found
 

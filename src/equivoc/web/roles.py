@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from equivoc.checks import is_finite
-from equivoc.errors import InputError
+from equivoc.errors import InputError, did_you_mean
+from equivoc.reading.reading import Reading
 from equivoc.web.people_spec import KINDS, PeopleSpec
 from equivoc.web.state import VIEW
 
@@ -88,11 +89,40 @@ def people_spec(content: Mapping[str, Any], folder: Path) -> PeopleSpec | None:
         hierarchy=files.get(kind["hierarchy"]),
         weights=roles["weights"],
         drop_missing=roles["drop_missing"],
+        reading=content["reading"]["asked"] if content["reading"] else {},
         hierarchies=files,
         column_rules={
             each["column"]: files.get(each["name"]) or each["_widths"] for each in content["hierarchies"]
         },
     )
+
+
+READING = (
+    "format",
+    "separator",
+    "decimal",
+    "thousands",
+    "encoding",
+    "header",
+    "missing",
+    "labels",
+    "dates",
+    "sheet",
+)
+"""What the page says about a file; a layout would name another file of this machine."""
+
+
+def checked_reading(given: Any) -> dict[str, Any]:
+    """How the file is to be read, as plain data; what is null is guessed."""
+    if not isinstance(given, dict):
+        raise InputError('reading must be an object, such as {"decimal": ","}.')
+    for name in given:
+        if name not in READING:
+            raise InputError(f"reading has no {name!r}{did_you_mean(name, READING)}")
+    for column, words in given["missing"].items() if isinstance(given.get("missing"), dict) else ():
+        _texts(words, f"the missing words of {column}")
+    asked: dict[str, Any] = Reading(**given).data
+    return asked
 
 
 def checked_view(given: Any) -> dict[str, Any]:

@@ -123,8 +123,8 @@ SPARE = 256 << 20
 """Bytes that stay free on the disk."""
 
 
-async def receive_file(request: Request, session: Session, *, name: str, most: int) -> None:
-    """Store an upload in the private folder and open it; it replaces the file before.
+async def receive_file(request: Request, session: Session, *, name: str, reading: Any, most: int) -> None:
+    """Store an upload in the private folder and open it, read as ``reading`` says; it replaces the file before.
 
     Its format is that of its first bytes. What does not arrive whole, or cannot be read, is removed, and the file
     before stays open.
@@ -146,7 +146,7 @@ async def receive_file(request: Request, session: Session, *, name: str, most: i
             path = data / f"{name_here}{'.parquet' if parquet else '.csv'}"
             half.replace(path)
             try:
-                await session.open_file(path, name=name, given=False)
+                await session.open_file(path, name=name, given=False, reading=reading)
             except BaseException:
                 path.unlink(missing_ok=True)
                 raise
@@ -215,7 +215,8 @@ def api_routes(session: Session, *, most_upload: int) -> Iterator[tuple[str, str
         return state()
 
     async def upload(request: Request) -> Response:
-        await receive_file(request, session, name=_name(request), most=most_upload)
+        reading = parsed_json(request.query_params.get("reading", "{}").encode(), "reading must be JSON.")
+        await receive_file(request, session, name=_name(request), reading=reading, most=most_upload)
         return state()
 
     async def delete_file(request: Request) -> Response:
@@ -224,6 +225,10 @@ def api_routes(session: Session, *, most_upload: int) -> Iterator[tuple[str, str
 
     async def roles(request: Request) -> Response:
         await session.set_roles(await _json(request))
+        return state()
+
+    async def reading(request: Request) -> Response:
+        await session.set_reading(await _json(request))
         return state()
 
     async def hierarchy(request: Request) -> Response:
@@ -294,6 +299,7 @@ def api_routes(session: Session, *, most_upload: int) -> Iterator[tuple[str, str
     yield "/api/upload", "POST", upload
     yield "/api/file", "DELETE", delete_file
     yield "/api/roles", "PUT", roles
+    yield "/api/reading", "PUT", reading
     yield "/api/hierarchies", "POST", hierarchy
     yield "/api/hierarchies/intervals", "POST", intervals
     yield "/api/hierarchies/{name}", "DELETE", delete_hierarchy

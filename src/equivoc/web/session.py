@@ -6,15 +6,17 @@ import asyncio
 import json
 import secrets
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from equivoc.errors import InputError
 from equivoc.files import check_readable, new_folder, replacing
+from equivoc.reading.reading import TwoReadingsError
 from equivoc.web.jobs import RESULT, Jobs
 from equivoc.web.people_spec import PeopleSpec
-from equivoc.web.roles import checked_roles, checked_settings, checked_view, people_spec
+from equivoc.web.roles import checked_reading, checked_roles, checked_settings, checked_view, people_spec
 from equivoc.web.state import VIEW, State, merged
 from equivoc.web.warm_process import READING, AnswerError, WarmProcess
 
@@ -90,10 +92,10 @@ class Session:
 
     # The file and its roles
 
-    async def open_file(self, path: Path, *, name: str, given: bool) -> None:
+    async def open_file(self, path: Path, *, name: str, given: bool, reading: Any = None) -> None:
         """Look at a file and guess the roles of its columns. It replaces the one before, unless it cannot be read."""
         check_readable(path)
-        found = await self.live.ask("preview", {"path": str(path), "name": name}, patience=READING)
+        found = await self._preview(path, name, checked_reading(reading or {}))
         self.close_file(but=path)
         self.state.set(
             file={
@@ -106,10 +108,50 @@ class Session:
                 "_path": str(path),
             },
             columns=found["columns"],
+            reading=found["reading"],
             roles=_guessed_roles(found["columns"]),
             people=None,
             view=dict(VIEW),
         )
+
+    async def _preview(self, path: Path, name: str, reading: dict[str, Any]) -> Any:
+        asked = {"path": str(path), "name": name, "reading": reading}
+        return await self.live.ask("preview", asked, patience=READING)
+
+    async def set_reading(self, given: Any) -> None:
+        """Read the file in another way: its columns, and the people if they were read. InputError changes nothing."""
+        async with self.opening:
+            content = self.state.content
+            file, before = content["file"], content["columns"]
+            if file is None:
+                raise InputError("there is no file yet: open one first.")
+            found = await self._preview(Path(file["_path"]), file["name"], checked_reading(given))
+            columns = found["columns"]
+            self._supersede()
+            self.jobs.clear()
+            self._answers.clear()
+            self.live.forget()
+            roles = _guessed_roles(columns)
+            again = False
+            if [each["name"] for each in before] == [each["name"] for each in columns]:
+                again = content["people"] is not None
+                if content["roles"] != _guessed_roles(before):
+                    roles = content["roles"]  # the user has chosen them
+            else:
+                for each in list(content["hierarchies"]):
+                    self.remove_hierarchy(each["name"])
+            self.state.set(
+                file={**file, "rows": found["rows"], "sampled": found["sampled"]},
+                columns=columns,
+                reading=found["reading"],
+                roles=roles,
+                people=None,
+                view={**VIEW, "tab": content["view"]["tab"], "require": content["view"]["require"]},
+                strongest=None,
+            )
+            if again and roles is not None:
+                with suppress(InputError):  # the state says what is wrong
+                    await self.set_roles(roles)
 
     def close_file(self, *, but: Path | None = None) -> None:
         """Forget the file, the people and all that was computed from them; an upload ``but`` stays.
@@ -126,6 +168,7 @@ class Session:
         self.state.set(
             file=None,
             columns=[],
+            reading=None,
             roles=None,
             hierarchies=[],
             people=None,
@@ -145,7 +188,7 @@ class Session:
         try:
             people = await self.live.people(spec)
         except InputError as mistake:
-            self.state.set(roles=roles, people={"error": str(mistake)})
+            self.state.set(roles=roles, people=_problem(mistake))
             raise
         self._supersede()
         if former != roles:
@@ -167,7 +210,7 @@ class Session:
         try:
             people = await self.live.people(people_spec(self.state.content, self.folder))
         except (InputError, AnswerError) as mistake:
-            people = {"error": str(mistake)}
+            people = _problem(mistake)
         self.state.set(people=people)
 
     async def patch(self, given: Any) -> None:
@@ -369,6 +412,12 @@ class Session:
         every = [job["id"] for job in self.state.content["jobs"] if job["kind"] == "strongest"]
         for name in every[: max(0, len(every) - STRONGEST_KEPT)]:
             self.jobs.delete(name)
+
+
+def _problem(mistake: Exception) -> dict[str, Any]:
+    """Why there are no people, with what can be said if two readings fit."""
+    answers = mistake.answers if isinstance(mistake, TwoReadingsError) else ()
+    return {"error": str(mistake), "answers": [asdict(each) for each in answers]}
 
 
 def _guessed_roles(columns: list[dict[str, Any]]) -> dict[str, Any] | None:

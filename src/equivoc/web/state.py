@@ -31,6 +31,7 @@ EMPTY: dict[str, Any] = {
     "revision": 0,
     "file": None,
     "columns": [],
+    "reading": None,
     "roles": None,
     "hierarchies": [],
     "people": None,

@@ -15,6 +15,7 @@ from threading import RLock
 from typing import Any
 
 from equivoc.errors import InputError
+from equivoc.reading.reading import TwoReadingsError
 from equivoc.web.people_spec import PeopleSpec
 
 problems = logging.getLogger("equivoc.web")
@@ -104,6 +105,8 @@ class WarmProcess:
             ) from None
         if kind == "mistake":
             raise InputError(reply)
+        if kind == "question":
+            raise TwoReadingsError(*reply)
         if kind == "failure":
             raise AnswerError("the computation has failed; this is our fault.")
         return reply
@@ -167,6 +170,8 @@ def answer_questions(pipe: Connection, patient: bool) -> None:
             return
         try:
             reply: tuple[str, Any] = ("answer", answers(name, given))
+        except TwoReadingsError as question:
+            reply = ("question", (str(question), question.answers))
         except InputError as mistake:
             spec = None if answers.held is None else answers.held.spec
             reply = ("mistake", str(mistake) if spec is None else spec.renamed(str(mistake)))

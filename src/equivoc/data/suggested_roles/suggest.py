@@ -17,6 +17,7 @@ from equivoc.data.suggested_roles.evidence import Evidence, Sample, draw, eviden
 from equivoc.data.suggested_roles.names import Concept, concept_of, words_of
 from equivoc.data.tables import Table, open_table
 from equivoc.errors import InputError
+from equivoc.reading.reading import GUESS, Reading
 from equivoc.text import counted, figure, percent
 
 if TYPE_CHECKING:
@@ -95,9 +96,9 @@ def suggest_roles(frame_or_path: object) -> pd.DataFrame:
     return suggestions(frame_or_path).frame
 
 
-def suggestions(frame_or_path: object) -> Suggestions:
-    """The suggestions, with what they are based on."""
-    table = open_table(frame_or_path)
+def suggestions(frame_or_path: object, *, given: Reading = GUESS) -> Suggestions:
+    """The suggestions, with what they are based on; a file is read as ``given`` says."""
+    table = open_table(frame_or_path, given=given)
     where = os.fspath(frame_or_path) if isinstance(frame_or_path, (str, os.PathLike)) else "the table"
     names = _checked(table, str(where))
     sample = draw(table, names)

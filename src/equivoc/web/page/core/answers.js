@@ -52,8 +52,8 @@ const proposals = new Followed((question) => settled().then(() => post("/api/liv
 const calls = new Map();
 const results = new Map();
 
-/** What identifies the people: a new file or other roles make every answer stale. */
-const peopleKey = (state) => ({ roles: state.roles, file: state.file?.name, bytes: state.file?.bytes, records: state.people?.records });
+/** What identifies the people: a new file, another reading or other roles make every answer stale. */
+const peopleKey = (state) => ({ reading: state.reading?.asked, roles: state.roles, file: state.file?.name, bytes: state.file?.bytes, records: state.people?.records });
 export const hasPeople = (state) => Boolean(state?.people && !state.people.error);
 
 function asked(state) {
@@ -114,7 +114,7 @@ export function result(job) {
 /** The Python and command-line calls that repeat what is on the screen; with a job, those that repeat the job. */
 export function call(what, state, job = null) {
   if (!calls.has(what)) calls.set(what, new Followed(({ request }) => settled().then(() => post("/api/calls", { what, ...request })), 200));
-  return calls.get(what).follow({ view: state.view, settings: state.settings, roles: state.roles, file: state.file?.name, request: job?.request ?? {} });
+  return calls.get(what).follow({ view: state.view, settings: state.settings, reading: state.reading?.asked, roles: state.roles, file: state.file?.name, request: job?.request ?? {} });
 }
 
 /** After the server was gone: everything is asked for again. */

@@ -71,7 +71,7 @@ function kindFields(state, now, chosen) {
 }
 
 function current(state) {
-  const from = JSON.stringify([state.file?.name, state.file?.bytes, state.roles]);
+  const from = JSON.stringify([state.file?.name, state.file?.bytes, state.reading?.asked, state.roles]);
   if (draft && draft.from === from) return draft;
   draft = null;
   const used = state.roles?.confidential;

@@ -1,0 +1,70 @@
+"""In a browser: a file of semicolons and decimal commas, and one that can be read in two ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import equivoc as eq
+from tests.browser import Visit, in_a_browser
+from tests.web import page_walk as walk
+from tests.web.page_server import PageServer
+
+pytestmark = [in_a_browser, pytest.mark.xdist_group("page_missing")]
+
+
+def frame() -> pd.DataFrame:
+    rows = [(30 + at % 4, "Köln" if at % 2 else "Bonn", 100.5 * (1 + at * at % 7)) for at in range(60)]
+    return pd.DataFrame(rows, columns=["age", "town", "pay"])
+
+
+def shown_bits(page: Any) -> float:
+    """H(0) in the explorer."""
+    return float(page.inner_text('[data-figure="explore-h"] .big'))
+
+
+def bits(people: pd.DataFrame) -> float:
+    held = eq.Microdata(people, confidential="pay", keys=["age", "town"])
+    result = eq.assess(held, eq.Unprotected(), intruder="informed")
+    return float(result.summary["per_record"]["h0"]["mean"])
+
+
+def test_semicolons_and_decimal_commas(browser: Any, page_server: PageServer, tmp_path: Path) -> None:
+    people = frame()
+    people.to_csv(tmp_path / "leute.csv", sep=";", decimal=",", encoding="latin-1", index=False)
+    visit = Visit(browser, page_server.address)
+    page = visit.page
+    walk.upload(page, tmp_path / "leute.csv")
+    assert page.inner_text('[data-name="read-as"]') == "Read as: semicolons, decimal comma, Latin-1."
+    walk.named(page, "reading-more").click()
+    assert walk.named(page, "reading-encoding").get_attribute("placeholder") == "latin-1 (guessed)"
+    walk.choose_roles(page, confidential="pay", keys=["age", "town"])
+    walk.show(page, "explore")
+    walk.named(page, "eps-number").fill("0")
+    walk.named(page, "eps-number").blur()
+    page.wait_for_function("document.querySelector('[data-figure=explore-h] .big')")
+    page.wait_for_selector("text=exactly right")
+    assert shown_bits(page) == pytest.approx(bits(people), abs=0.01)
+    visit.close()
+    assert visit.said == []
+
+
+def test_a_question_with_two_buttons(browser: Any, page_server: PageServer, tmp_path: Path) -> None:
+    rows = [f"{30 + at % 4},{'FM'[at % 2]},{1 + at % 7}.{100 + at % 9}" for at in range(60)]
+    (tmp_path / "two.csv").write_text("\n".join(["age,sex,pay", *rows]), encoding="utf-8")
+    visit = Visit(browser, page_server.address)
+    page = visit.page
+    walk.upload(page, tmp_path / "two.csv")
+    asked = page.inner_text('[data-name="reading-question"]')
+    assert "1.100 is 1.100" in asked
+    assert "1.100 is 1100" in asked
+    walk.press(page, "reading-answer-2")
+    page.wait_for_selector("text=Read as: commas, decimal comma, dots between thousands")
+    assert not page.locator('[data-name="reading-question"]').count()
+    walk.choose_roles(page, confidential="pay", keys=["age", "sex"])
+    page.wait_for_selector("text=from 1,100 to 7,107")
+    visit.close()
+    assert visit.said == []

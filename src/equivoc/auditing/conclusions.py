@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equivoc.errors import InputError
-from equivoc.systems.range_sums import ImpossibleAnswersError
 from equivoc.systems.smallest_sets import smallest_sufficient_set
+from equivoc.systems.system import ContradictionError
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
@@ -195,7 +195,7 @@ class AnsweredQuestions:
         work = WORK if self.work is None else self.work
         try:
             found = atom_posteriors(system, prior=self.prior, bounds=bounds, seed=self.seed, work=work)
-        except ImpossibleAnswersError:
+        except ContradictionError:
             raise self._contradiction() from None
         inside = within_bounds(found.probabilities, self.prior, system.grid.positions, bounds)
         return Conclusions(system, bounds, replace(found, probabilities=inside), self.prior)
@@ -213,7 +213,7 @@ class AnsweredQuestions:
         statements = sorted({each.statement for each in self.questions})
         found = smallest_sufficient_set(statements, self._impossible, work=MOST_SETS)
         chosen = statements if found is None else found.items
-        return ContradictionError(
+        return ContradictionError.between(
             [each for each in self.questions if each.statement in chosen],
             smallest=found is not None and found.smallest,
         )

@@ -240,7 +240,7 @@ def answer_system(
             before, first = readings[key]
             both = before.within(reading)
             if chosen_number(both, grid, true=known) is None:
-                raise ContradictionError([questions[first], question], smallest=True)
+                raise ContradictionError.between([questions[first], question], smallest=True)
             narrower = reading.greatest - reading.least < before.greatest - before.least
             readings[key] = (both, number if narrower else first)
         else:

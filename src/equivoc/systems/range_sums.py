@@ -28,6 +28,7 @@ from equivoc.systems.grids import (
     log_sums,
     too_many_sums,
 )
+from equivoc.systems.system import ContradictionError
 
 
 def block_layout(records: int, *, size: int) -> tuple[int, int]:
@@ -236,10 +237,6 @@ _MOST_CHANNEL_ENTRIES = 2**26
 _ENTRIES_AT_A_TIME = 2**22
 
 
-class ImpossibleAnswersError(InputError):
-    """No records drawn from the prior have the given sums."""
-
-
 @dataclass(frozen=True, eq=False)
 class AnsweredBlocks:
     """What the answers disclose about every block, for any prior.
@@ -261,7 +258,7 @@ class AnsweredBlocks:
     def probabilities(self, prior: ArrayLike | None = None) -> NDArray[np.float64]:
         """(Kinds of blocks + 1) × |D|; each row sums to 1. The last row is the prior: that of records in no query.
 
-        ``prior`` gives each value's probability (None: all equal); ImpossibleAnswersError if it rules the answers out.
+        ``prior`` gives each value's probability (None: all equal); ContradictionError if it rules the answers out.
         """
         belief = _given_or_uniform(prior, len(self.grid.positions))
         if not len(self.kinds):
@@ -319,7 +316,7 @@ def _first_sum_posterior(
         log_weight += multiplicity[part].astype(np.float64) @ block_log[_block_sums(first, kinds[part])]
     peak = float(np.max(log_weight, initial=-np.inf))
     if peak == -np.inf:
-        raise ImpossibleAnswersError(
+        raise ContradictionError(
             "answers cannot come from these values: no records drawn from the prior have these sums."
         )
     weights = np.exp(log_weight - peak)

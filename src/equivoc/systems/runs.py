@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 # Finds an order of atoms in which every known sum is a contiguous run, as sums over ranges of one key are.
 
-# An eigenvector of a dense matrix: a tenth of a second at this size.
-_MOST_FOR_SPECTRUM = 600
+# Sets × atoms whose rows the atoms are sorted by, and members of sets that are searched: tenths of a second.
+_MOST_SORTED = 4_000_000
+_MOST_SEARCHED = 100_000
 
 
 def range_order(
@@ -21,7 +22,7 @@ def range_order(
 
     ``matrix`` is a scipy CSR array of 0 and 1 without empty rows, ``ranks`` candidate orders, each the rank of every
     column. Tried after them: the order of the columns as they are, by the largest rows (finds nested sets), and the
-    spectral order. None if no tried order fits; another one may.
+    search of ``one_key_order``. None if there is no such order, or the matrix is too large to search.
 
     >>> from scipy import sparse
     >>> order, first, past = range_order(sparse.csr_array([[1, 0, 1], [0, 1, 1]]))
@@ -29,32 +30,36 @@ def range_order(
     ([0, 2, 1], [0, 1], [2, 3])
     """
     for order in _candidates(matrix, ranks):
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        places = place[matrix.indices]
-        first = np.minimum.reduceat(places, matrix.indptr[:-1])
-        past = np.maximum.reduceat(places, matrix.indptr[:-1]) + 1
-        if np.array_equal(past - first, np.diff(matrix.indptr)):
-            return order, first, past
+        runs = _runs(matrix, order)
+        if runs is not None:
+            return order, *runs
     return None
 
 
 def _candidates(matrix: Any, ranks: Sequence[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
-    columns = matrix.shape[1]
+    rows, columns = matrix.shape
     for rank in ranks:
         yield np.argsort(rank, kind="stable")
     yield np.arange(columns)
-    if matrix.shape[0] * columns > 4_000_000:
+    if rows * columns > _MOST_SORTED:
         return
     dense = matrix.toarray()
     largest_last = np.argsort(dense.sum(axis=1), kind="stable")
     yield np.lexsort(dense[largest_last])
-    if 2 < columns <= _MOST_FOR_SPECTRUM:
-        # Columns of a matrix with the consecutive-ones property are in order along the Fiedler vector of the graph
-        # whose weights count common rows (Atkins, Boman and Hendrickson 1998), unless the vector has ties.
-        common = (dense.T @ dense).astype(np.float64)
-        laplacian = np.diag(common.sum(axis=1)) - common
-        yield np.argsort(np.linalg.eigh(laplacian)[1][:, 1], kind="stable")
+    if len(matrix.indices) <= _MOST_SEARCHED:
+        order = one_key_order(np.split(matrix.indices, matrix.indptr[1:-1]), columns)
+        if order is not None:
+            yield order
+
+
+def _runs(matrix: Any, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Each row's first and past-last place, if its ones are contiguous in this order; None if those of some are not."""
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    places = place[matrix.indices]
+    first = np.minimum.reduceat(places, matrix.indptr[:-1])
+    past = np.maximum.reduceat(places, matrix.indptr[:-1]) + 1
+    return (first, past) if np.array_equal(past - first, np.diff(matrix.indptr)) else None
 
 
 # Which sets of atoms share members, and which sets are linked by them.
@@ -137,13 +142,12 @@ def one_key_order(sets: Sequence[NDArray[np.int64]], atoms: int) -> NDArray[np.i
         part = stack.pop()
         order.extend(parts[part])
         stack.extend(reversed(tree[part]))
-    place = np.empty(atoms, dtype=np.int64)
-    place[order] = np.arange(atoms)
-    for one in wanted:
-        where = place[list(one)]
-        if where.max() - where.min() + 1 != len(one):
-            return None
-    return np.array(order, dtype=np.int64)
+    in_order = np.array(order, dtype=np.int64)
+    return (
+        None
+        if _runs(membership([np.array(list(one)) for one in wanted], atoms), in_order) is None
+        else in_order
+    )
 
 
 def _overlap_classes(sets: list[frozenset[int]], atoms: int) -> list[list[frozenset[int]]]:

@@ -13,52 +13,6 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
 
-# Smallest sets of statements with a property that more statements only strengthen.
-
-
-def irreducible(items: Sequence[int], holds: Callable[[Sequence[int]], bool]) -> list[int]:
-    """A subset for which ``holds`` and from which nothing can be left out; ``holds(items)`` must be true.
-
-    ``holds`` must stay true when items are added. Splits in halves (Junker's QuickXplain): about ``k · log2(n / k)``
-    questions for k of n items.
-
-    >>> irreducible(range(100), lambda some: {7, 40, 41} <= set(some))
-    [7, 40, 41]
-    """
-
-    def needed(fixed: list[int], rest: Sequence[int], *, grown: bool) -> list[int]:
-        if grown and holds(fixed):
-            return []
-        if len(rest) == 1:
-            return list(rest)
-        half = len(rest) // 2
-        second = needed([*fixed, *rest[:half]], rest[half:], grown=half > 0)
-        first = needed([*fixed, *second], rest[:half], grown=bool(second))
-        return [*first, *second]
-
-    return sorted(needed([], list(items), grown=True)) if len(items) else []
-
-
-def smallest(
-    items: Sequence[int], holds: Callable[[Sequence[int]], bool], *, most: int
-) -> tuple[list[int], bool]:
-    """A subset for which ``holds``, irreducible, and whether it is proven that none is smaller.
-
-    The proof asks ``holds`` for every smaller set; it is tried if these are at most ``most`` sets in all.
-
-    >>> smallest(range(9), lambda some: {2, 5} <= set(some) or {0, 1, 3} <= set(some), most=100)
-    ([2, 5], True)
-    """
-    found = irreducible(items, holds)
-    if sum(comb(len(items), size) for size in range(1, len(found))) > most:
-        return found, False
-    for size in range(1, len(found)):
-        for some in combinations(items, size):
-            if holds(list(some)):
-                return list(some), True
-    return found, True
-
-
 Test = Callable[[frozenset[int]], bool | None]
 """True: the set suffices. False: it does not. None: unknown, and treated as if it did not."""
 Cost = Callable[[frozenset[int]], float]
@@ -120,7 +74,7 @@ def smallest_sufficient_set(
         found = _prefix(items, test)
         if found is None:
             return None
-        found = _irreducible(found, test)
+        found = irreducible(found, test)
     except _OutOfWorkError:
         return (
             None if found is None else SufficientSet(tuple(sorted(found)), irreducible=False, smallest=False)
@@ -133,6 +87,55 @@ def smallest_sufficient_set(
     return SufficientSet(tuple(sorted(least)), irreducible=test.proved, smallest=test.proved)
 
 
+def irreducible(items: Sequence[int], suffices: Callable[[list[int]], bool]) -> list[int]:
+    """A part of ``items``, which suffice, from which nothing can be left out: late items are left out first.
+
+    Leaves out every part without which the rest suffices, halves first, then halves of halves (Junker's QuickXplain):
+    about ``k · log2(n / k)`` tests for k of n items. Each item of the result was tried alone with a set that contains
+    the result, so none can be left out. ``suffices`` may be asked the same twice.
+
+    >>> irreducible(range(100), lambda some: {7, 40, 41} <= set(some))
+    [7, 40, 41]
+    """
+    kept: list[int] = []
+    # The far items are tried first: the near ones are the likelier reason.
+    waiting = [list(items)]
+    while waiting:
+        part = waiting.pop()
+        if not part:
+            continue
+        rest = [*kept, *(item for other in waiting for item in other)]
+        if suffices(rest):
+            continue
+        if len(part) == 1:
+            kept += part
+            continue
+        half = len(part) // 2
+        waiting += [part[:half], part[half:]]
+    return sorted(kept)
+
+
+def smallest(
+    items: Sequence[int], suffices: Callable[[list[int]], bool], *, most: int
+) -> tuple[list[int], bool]:
+    """An irreducible part of ``items``, which suffice, and whether it is proven that none is smaller.
+
+    The proof tests every smaller set; it is tried if these are at most ``most`` sets in all.
+
+    >>> smallest(range(9), lambda some: {2, 5} <= set(some) or {0, 1, 3} <= set(some), most=100)
+    ([2, 5], True)
+    """
+    test = _Tests(lambda some: suffices(sorted(some)), cost=lambda _: 0.0, work=0.0)
+    small = irreducible(items, test)
+    if sum(comb(len(items), size) for size in range(1, len(small))) > most:
+        return small, False
+    for size in range(1, len(small)):
+        for some in combinations(items, size):
+            if test(some):
+                return list(some), True
+    return small, True
+
+
 def _prefix(items: Sequence[int], test: _Tests) -> list[int] | None:
     """The shortest of the beginnings of 0, 1, 2, 4, 8, … items that suffices; None if all items do not."""
     size = 0
@@ -141,29 +144,6 @@ def _prefix(items: Sequence[int], test: _Tests) -> list[int] | None:
             return None
         size = min(max(2 * size, 1), len(items))
     return list(items[:size])
-
-
-def _irreducible(items: list[int], test: _Tests) -> list[int]:
-    """Leave out every part without which the rest suffices: halves first, then halves of halves.
-
-    Each item of the result was tried alone with a set that contains the result, so none can be left out.
-    """
-    kept: list[int] = []
-    # The far items are tried first: the near ones are the likelier reason.
-    waiting = [items]
-    while waiting:
-        part = waiting.pop()
-        if not part:
-            continue
-        rest = [*kept, *(item for other in waiting for item in other)]
-        if test(rest):
-            continue
-        if len(part) == 1:
-            kept += part
-            continue
-        half = len(part) // 2
-        waiting += [part[:half], part[half:]]
-    return kept
 
 
 def _smallest(items: Sequence[int], found: list[int], test: _Tests) -> list[int]:

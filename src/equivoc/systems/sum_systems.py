@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.errors import InputError
 from equivoc.systems.programs import Program, Solver, Status
+from equivoc.systems.system import ContradictionError
 
 MOST_ROUNDS = 1000
 # Unknowns are scaled to about 1: a narrower interval counts as a point, a smaller change as none.
@@ -39,13 +39,9 @@ class SumSystem:
         )
 
 
-class ImpossibleSumsError(InputError):
-    """No values within the bounds have the given sums."""
-
-
-def contradiction() -> ImpossibleSumsError:
+def contradiction() -> ContradictionError:
     """The error for contradictory sums."""
-    return ImpossibleSumsError(
+    return ContradictionError(
         "sums contradict each other or the bounds: no values between low and high have these sums."
     )
 

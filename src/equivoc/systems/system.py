@@ -133,18 +133,29 @@ class AnswerSystem:
     entry for each, empty where a question says nothing about values (COUNT, an empty query set)."""
 
 
-# The error that names recorded answers which contradict each other.
+# The error for answers or sums that contradict each other; it names the recorded answers where that is known.
 
 
 class ContradictionError(InputError):
-    """No values of the people give all of these answers."""
+    """No values of the people, or of the cells of a table, give all of the answers or sums."""
 
-    def __init__(self, questions: Sequence[Question], *, smallest: bool) -> None:
-        self.questions = tuple(sorted(questions, key=lambda question: question.statement))
-        """The contradicting questions. Without any one of them the others could be true."""
-        self.smallest = smallest
-        """Whether it is proven that no smaller set of answers contradicts itself."""
-        super().__init__(_sentence(self.questions, smallest=smallest))
+    questions: tuple[Question, ...] = ()
+    """The contradicting questions, where a search named them. Without any one of them the others could be true."""
+    smallest: bool = False
+    """Whether it is proven that no smaller set of answers contradicts itself."""
+
+    def __init__(
+        self, sentence: str = "answers contradict each other: no database gives all of them."
+    ) -> None:
+        super().__init__(sentence)
+
+    @classmethod
+    def between(cls, questions: Sequence[Question], *, smallest: bool) -> ContradictionError:
+        """The error that names these questions."""
+        asked = tuple(sorted(questions, key=lambda question: question.statement))
+        error = cls(_sentence(asked, smallest=smallest))
+        error.questions, error.smallest = asked, smallest
+        return error
 
 
 def _sentence(questions: Sequence[Question], *, smallest: bool) -> str:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from equivoc.errors import InputError
 from equivoc.systems.grids import BEYOND_CHANCE, decimal_places
 from equivoc.systems.sum_systems import (
-    ImpossibleSumsError,
     SumSystem,
     attained_range,
     components,
@@ -20,6 +19,7 @@ from equivoc.systems.sum_systems import (
     tighten,
     without_fixed,
 )
+from equivoc.systems.system import ContradictionError
 from equivoc.tables.cell_table import CellTable
 from equivoc.tables.tabulate import rows_of
 
@@ -176,7 +176,7 @@ def cell_intervals(
     lows, highs = _own_bounds(table, known_equations, lower=lower, upper=upper, known=known or {})
     try:
         low, high, accuracy = _ranges(known_equations, lows, highs)
-    except ImpossibleSumsError:
+    except ContradictionError:
         raise InputError(
             "the published cells contradict each other or the bounds: no values of the suppressed cells add up to "
             "the published totals. Check the table, lower, upper and known."

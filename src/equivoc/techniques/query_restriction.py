@@ -27,11 +27,11 @@ from equivoc.renamed import renamed_field
 from equivoc.systems.grids import candidate_span
 from equivoc.systems.range_sums import (
     AnsweredBlocks,
-    ImpossibleAnswersError,
     answered_blocks,
     bounds_from_answers,
     range_sum_answers,
 )
+from equivoc.systems.system import ContradictionError
 from equivoc.techniques.technique import Randomness, Technique, check_numbers, generator
 
 _BOUNDS_ONLY = " She uses only the least and the greatest value that fit all answers."
@@ -139,7 +139,7 @@ class ExactPosterior(Computed):
     def table(self, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         try:
             return self.answered.probabilities(prior)
-        except ImpossibleAnswersError:
+        except ContradictionError:
             return np.vstack([self.answered.probabilities()[:-1], prior])
 
 

@@ -16,7 +16,7 @@ from equivoc.systems.bounds.parts import Method, Part, PersonBounds, has_gaps, s
 from equivoc.systems.bounds.programs import cell_count, part_possible, person_range
 from equivoc.systems.bounds.solving import solved_parts
 from equivoc.systems.smallest_sets import smallest
-from equivoc.systems.sum_systems import ImpossibleSumsError, SumSystem, components
+from equivoc.systems.sum_systems import SumSystem, components
 from equivoc.systems.system import AnswerSystem, Atoms, ContradictionError, atoms
 
 # The largest part that a whole-number program decides, in unknowns.
@@ -63,7 +63,7 @@ def possible(system: AnswerSystem, *, orders: Sequence[NDArray[np.int64]] = ()) 
     """
     try:
         _, solved = solved_parts(system, orders=orders)
-    except ImpossibleSumsError:
+    except ContradictionError:
         return False
     answer: bool | None = True
     for piece in solved:
@@ -113,7 +113,7 @@ def contradiction_of(system: AnswerSystem) -> InputError:
         proven = proven or (only_sums and len(found) <= 3)
     if not system.questions:
         return InputError(f"the answers to questions {', '.join(map(str, found))} contradict each other.")
-    return ContradictionError([system.questions[number] for number in found], smallest=proven)
+    return ContradictionError.between([system.questions[number] for number in found], smallest=proven)
 
 
 def contradicting_pair(system: AnswerSystem) -> tuple[int, int] | None:
@@ -169,7 +169,7 @@ def person_bounds(system: AnswerSystem, *, orders: Sequence[NDArray[np.int64]] =
         # Many products of middle-sized matrices: handing each to several threads takes longer than computing it.
         with threadpool_limits(1):
             ranges, solved = solved_parts(system, orders=orders)
-    except ImpossibleSumsError:
+    except ContradictionError:
         raise contradiction_of(system) from None
     used, with_moment = _constrained(system)
     method: list[Method] = ["propagation" if use else "prior domain" for use in used]

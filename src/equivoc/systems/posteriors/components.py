@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from equivoc.systems.integer_solutions import integer_solutions
 from equivoc.systems.posteriors.sum_tables import CAP, FLOOR, AtomDomain
-from equivoc.systems.range_sums import ImpossibleAnswersError
 from equivoc.systems.runs import linked, overlaps
-from equivoc.systems.system import AnswerSystem, KnownMoment
+from equivoc.systems.system import AnswerSystem, ContradictionError, KnownMoment
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 _MOST_ROUNDS = 50
@@ -61,7 +60,7 @@ def parts(
     *,
     moments: bool = True,
 ) -> Parts:
-    """Split the answers into components; ImpossibleAnswersError if simple deductions find a contradiction."""
+    """Split the answers into components; ContradictionError if simple deductions find a contradiction."""
     domains, extremes = _domains(system, prior)
     sizes = system.atoms.sizes
     floors = np.array([domain.floor for domain in domains], dtype=np.int64)
@@ -112,7 +111,7 @@ def _domains(
         )
         attaining = attaining[floor[attaining] <= cap[attaining]]
         if not len(attaining):
-            raise ImpossibleAnswersError(
+            raise ContradictionError(
                 f"The {known.kind.upper()} of question {known.question} cannot be right: nobody can have that value."
             )
         flags[attaining] |= flag
@@ -131,9 +130,7 @@ def _domain(
 ) -> AtomDomain:
     columns = np.flatnonzero((positions >= floor) & (positions <= cap) & (prior > 0))
     if not len(columns):
-        raise ImpossibleAnswersError(
-            "Two MIN and MAX answers contradict each other: no value is between them."
-        )
+        raise ContradictionError("Two MIN and MAX answers contradict each other: no value is between them.")
     least = int(positions[columns[0]])
     return AtomDomain(tuple((positions[columns] - least).tolist()), least, tuple(columns.tolist()), flags)
 
@@ -186,7 +183,7 @@ def _deduce(
             low[row] = np.maximum(before_low, total - most + high[row])
             high[row] = np.minimum(high[row], total - least + before_low)
         if (low > high).any():
-            raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+            raise ContradictionError()
         rows, totals = _take_out(rows, totals, low, high)
         if before == (low.sum(), high.sum(), len(rows)):
             break
@@ -207,7 +204,7 @@ def _take_out(
         rest, left = row[~known], int(total - low[row[known]].sum())
         key = tuple(rest.tolist())
         if kept.setdefault(key, left) != left or (not len(rest) and left):
-            raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+            raise ContradictionError()
     kept.pop((), None)
     return [np.array(key, dtype=np.int64) for key in kept], list(kept.values())
 
@@ -232,13 +229,13 @@ def _fix_by_elimination(
         except OverflowError:
             continue
         if solved is None:
-            raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+            raise ContradictionError()
         for i in np.flatnonzero(
             np.bincount(solved.moves.indices[solved.moves.data != 0], minlength=len(members)) == 0
         ):
             value, atom = int(solved.point[i]), members[i]
             if not low[atom] <= value <= high[atom]:
-                raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+                raise ContradictionError()
             low[atom] = high[atom] = value
             changed = True
     return changed

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from equivoc.systems.range_sums import ImpossibleAnswersError
+from equivoc.systems.system import ContradictionError
 
 MOST_OPEN = 14
 MOST_EXTREMES = 62
@@ -93,7 +93,7 @@ class Counted:
 def count(network: Network, *, most: float) -> Counted | None:
     """Sum over all databases that fit; None if it would take more than ``most`` transitions.
 
-    The number of transitions of a step is known before it is made. ImpossibleAnswersError if nothing fits.
+    The number of transitions of a step is known before it is made. ContradictionError if nothing fits.
 
     >>> atom = Options((0,), np.array([[0], [1]]), np.zeros(2, np.int64), np.log([0.5, 0.5]))
     >>> [p.tolist() for p in count(Network((atom, atom), (1,), 0), most=100).options]
@@ -184,7 +184,7 @@ def _forward(
         steps.append(step)
         logs.append(states.log)
         if not len(states.log):
-            raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+            raise ContradictionError()
     return tuple(steps), logs
 
 
@@ -222,7 +222,7 @@ def _closing_extremes(network: Network, order: Sequence[int]) -> list[int]:
     for bit in range(network.extremes):
         touch = [w for w, a in enumerate(order) if (network.atoms[a].bits >> bit & 1).any()]
         if not touch:
-            raise ImpossibleAnswersError("answers contradict each other: nobody can have a MIN or MAX.")
+            raise ContradictionError("answers contradict each other: nobody can have a MIN or MAX.")
         closing[touch[-1]] |= 1 << bit
     return closing
 

@@ -12,7 +12,7 @@ from equivoc.systems.integer_solutions import integer_solutions
 from equivoc.systems.posteriors.components import Component
 from equivoc.systems.posteriors.dynamic_programming import MOST_EXTREMES, MOST_OPEN, Network, Options, count
 from equivoc.systems.posteriors.sum_tables import SumTable
-from equivoc.systems.range_sums import ImpossibleAnswersError
+from equivoc.systems.system import ContradictionError
 
 # The posterior of a person of each atom, and how it was found.
 
@@ -79,7 +79,7 @@ def enumerate_points(component: Component, *, most: float) -> NDArray[np.int64] 
     except OverflowError:
         return None
     if solved is None:
-        raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+        raise ContradictionError()
     if solved.moves.shape[0] > 2:
         return None
     point, moves, low, high = solved.point, solved.moves.toarray(), component.low, component.high
@@ -151,7 +151,7 @@ def enumerated(
 ) -> tuple[NDArray[np.float64], ...] | None:
     """The probability of each atom's (flags, sum), states × sums from its low to its high, by weighing every point.
 
-    None if there are too many points; ImpossibleAnswersError if nothing fits.
+    None if there are too many points; ContradictionError if nothing fits.
     """
     extremes = len(component.extremes)
     if extremes > _MOST_EXTREMES:
@@ -166,7 +166,7 @@ def enumerated(
     )
     peak = float(log.max(initial=-np.inf))
     if peak == -np.inf:
-        raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+        raise ContradictionError()
     log_total = peak + float(np.log(np.exp(log - peak).sum()))
     marginals = [
         np.zeros((len(table.log_weight), int(h - low) + 1))

@@ -18,7 +18,7 @@ from equivoc.systems.posteriors.exact import draw_states
 from equivoc.systems.posteriors.gibbs_kernels import ChainTables, sweeps
 from equivoc.systems.posteriors.moves import Move, component_moves, component_order
 from equivoc.systems.posteriors.sum_tables import CAP, SumTable
-from equivoc.systems.range_sums import ImpossibleAnswersError
+from equivoc.systems.system import ContradictionError
 
 _MOST_VARIABLES = 200_000
 _MOST_NODES = 20_000
@@ -34,7 +34,7 @@ def starting_point(
     """Sums that fit, a vertex in the direction of ``objective`` (None: any, always the same); None if not found.
 
     ``order``: of the atoms, if known sums are runs in it: prefix sums as variables then make a much smaller program.
-    ImpossibleAnswersError if nothing fits.
+    ContradictionError if nothing fits.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
@@ -67,7 +67,7 @@ def starting_point(
         options={"node_limit": _MOST_NODES, "mip_rel_gap": 1e6},
     )
     if found.status == 2:
-        raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+        raise ContradictionError()
     if found.x is None:
         return None
     point = np.rint(found.x[: len(component.atoms)])

@@ -24,8 +24,7 @@ from equivoc.systems.posteriors.dynamic_programming import (
 )
 from equivoc.systems.posteriors.exact import attained_bits
 from equivoc.systems.posteriors.sum_tables import AtomDomain
-from equivoc.systems.range_sums import ImpossibleAnswersError
-from equivoc.systems.system import AnswerSystem, KnownMoment
+from equivoc.systems.system import AnswerSystem, ContradictionError, KnownMoment
 
 _MOST_CASES = 2_000
 
@@ -59,7 +58,7 @@ def count_moments(
     for case in product(*cases):
         try:
             found = _one_case(system, component, domains, prior, case, most)
-        except ImpossibleAnswersError:
+        except ContradictionError:
             continue
         if found is None:
             return None
@@ -68,7 +67,7 @@ def count_moments(
         logs.append(log_total)
         people.append(distributions)
     if not logs:
-        raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+        raise ContradictionError()
     share = np.exp(np.array(logs) - max(logs))
     share /= share.sum()
     return [
@@ -183,7 +182,7 @@ def _one_case(
         with np.errstate(divide="ignore"):
             log_prior = np.where(allowed, np.log(prior[columns]), -np.inf)
         if not allowed.any():
-            raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+            raise ContradictionError()
         adds = np.column_stack(
             [np.array(domains[atom].positions), *(case[i].amounts[columns] for i in inside)]
         )
@@ -195,7 +194,7 @@ def _one_case(
             (table.totals[:, 0] >= component.low[place]) & (table.totals[:, 0] <= component.high[place])
         )
         if not len(taken):
-            raise ImpossibleAnswersError("answers contradict each other: no database gives all of them.")
+            raise ContradictionError()
         own_counters = rows + tuple(n for i in inside for n in numbers[i])
         amounts = np.column_stack([*(table.totals[taken, :1] for _ in rows), table.totals[taken, 1:]])
         if amounts.shape[1]:

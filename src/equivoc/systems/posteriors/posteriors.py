@@ -73,7 +73,7 @@ def atom_posteriors(
     likely). ``bounds``, if known, save work. ``work``: elementary steps (table look-ups) that may be spent, about 1e8
     in a second. Sampling stops when every standard error is at most ``target``. ``methods``: those that are tried, in
     the order of `COUNTED`. The same input and seed give the same figures, however many threads work.
-    ImpossibleAnswersError if no database gives all answers.
+    ContradictionError if no database gives all answers.
     """
     belief = checked_prior(prior, len(system.grid.positions))
     limits = None if bounds is None else (bounds.sum_low, bounds.sum_high)

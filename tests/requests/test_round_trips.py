@@ -38,6 +38,7 @@ HOSTILE = [
 ]
 characters = st.characters(codec="utf-8", exclude_characters="\0")
 texts = st.sampled_from(HOSTILE) | st.text(characters, min_size=1, max_size=6)
+shares = st.sampled_from(["unknown", "0.02"]) | st.floats(0.001, 0.999)
 notations = st.sampled_from(
     [
         "sampling:fraction=0.25",
@@ -60,7 +61,7 @@ def values_of(param: Param) -> st.SearchStrategy[Any]:
         "table": lambda: st.dictionaries(
             texts, texts if param.name == "hierarchy" else st.lists(texts), min_size=1
         ),
-        "text": lambda: texts,
+        "text": lambda: shares if param.name == "participation" else texts,
         "file": lambda: texts,
     }[param.kind]()
 
@@ -223,6 +224,13 @@ RUN: list[Task] = [
         ),
         technique="sampling:fraction=0.5",
     ),
+    Assess(
+        people=PeopleRequest("people, all.csv", confidential=PAY, keys="sex", weights="id"),
+        technique="unprotected",
+        participation="unknown",
+        population=60,
+    ),
+    Assess(people=PEOPLE, technique="unprotected", participation=0.25),
     Compare(people=PEOPLE, techniques=["sampling:fraction=0.5", "unprotected"], utility="averages", seed=2),
     Audit(people=PEOPLE, queries="log it's.sql", known=["sex"], prior="marginal"),
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from equivoc.assessment.assessment import Assessment
 from equivoc.assessment.of_table import assess_table
+from equivoc.assessment.participation import Participation
 from equivoc.checks import check_choice, checked_whole_number
 from equivoc.data.microdata import Microdata, check_people
 from equivoc.data.read import control_people
@@ -37,6 +38,8 @@ def assess(
     precision: float | None = None,
     replicates: int = 1,
     require: Iterable[str | Requirement] | None = None,
+    participation: str | float | None = None,
+    population: float | Microdata | None = None,
 ) -> Any:
     """Measure the disclosure risk of a technique, or of an existing release, for ``people``.
 
@@ -58,6 +61,13 @@ def assess(
     ``require`` are requirements such as "true_hit(5000) <= 0.2" or "h0@worst >= 1": ``result.requirements`` says which
     are met and by how much, ``result.meets`` whether all are. Tolerances that they name are added to ``eps``. With
     ``replicates``, a requirement must be met at the riskier end of the 95 % interval of the mean.
+
+    ``participation`` says whether she knows that her target took part: "known", "unknown" (the survey weights, or a
+    register, give the chance), or the chance itself. All figures, and requirements, are then those of the people in the
+    file for such an intruder. Without it participation is known; of people with survey weights
+    ``summary["participation"]`` has beside it the figures of those in the file and of the whole population when it is
+    not. ``population`` is the population's size, where the weights do not sum to it, or its people, for an intruder
+    who has a register of them.
 
     A table of cells (`equivoc.tabulate`) with one of its releases gets a `TableAssessment`: figures for each withheld
     or rounded cell. Only ``eps`` and ``require`` apply to it.
@@ -93,6 +103,13 @@ def assess(
             precision=precision,
             replicates=replicates,
             require=required,
+            participation=participation,
+            population=population,
+        )
+    participant = Participation.of(people, participation, population)
+    if not participant.known and control is not None:
+        raise InputError(
+            "control compares with people who are not in the data, with known participation: leave one of them out."
         )
     names = people.known_keys(known)
     if precision is not None:
@@ -132,6 +149,7 @@ def assess(
         replicates,
         drawn_by,
         required,
+        participant=participant,
     )
     check_at_used_tolerances(result)
     return result

@@ -19,6 +19,7 @@ from equivoc.assessment.class_figures import (
     true_hits,
 )
 from equivoc.assessment.control_group import control_figures
+from equivoc.assessment.participation import Participation, participation_facts
 from equivoc.assessment.replicates import drawn_figures, spread_over_seeds
 from equivoc.assessment.subsets import (
     MOST_KEYS,
@@ -38,7 +39,7 @@ from equivoc.data.classes import class_of_records
 from equivoc.data.microdata import Microdata
 from equivoc.intruder.posteriors import Posteriors
 from equivoc.intruder.prior import without_zeros
-from equivoc.intruder.strengths import Choice
+from equivoc.intruder.strengths import Choice, Tried
 from equivoc.models.measures import measure_rows
 from equivoc.models.of_file.measure import Measure
 from equivoc.models.of_release.released_table import ReleasedAnonymity, released_anonymity
@@ -99,6 +100,8 @@ class Assessment(Reported):
     """The technique; None if an existing release was assessed."""
     require: tuple[Requirement, ...] = ()
     """What the release must meet to be published."""
+    participant: Participation = field(default=Participation(), kw_only=True)
+    """Whether she knows that her target took part, and what the population is."""
     with_floor: bool = False
     """True if somebody who does not know the technique takes the place of the intruder that it names, if stronger."""
 
@@ -123,10 +126,34 @@ class Assessment(Reported):
     @cached_property
     def choice(self) -> Choice:
         """The intruders that were tried, the one that is used, and why others were left out."""
-        classes = self.people.classes(list(self.known))
+        if self.participant.known:
+            return self._tried(self.known)
+        return self.unsure(self.when_known)
+
+    @cached_property
+    def when_known(self) -> Choice:
+        """The same for intruders who know that their target took part."""
+        return self.choice if self.participant.known else self._tried(self.known)
+
+    def _tried(self, known: Sequence[str]) -> Choice:
+        classes = self.people.classes(list(known))
         if self.with_floor:
             return self.release.above_the_floor(classes, self.prior_probabilities)
         return self.release.choice(classes, self.prior_probabilities, self.asked)
+
+    def unsure(self, choice: Choice, prior: Floats | None = None) -> Choice:
+        """The choice as it is if she does not know that her target took part, where the assessment says so."""
+        if self.participant.known:
+            return choice
+        survey = self.participant.survey(choice.used.posteriors.classes)
+        return survey.mixed(choice, self.prior_probabilities if prior is None else prior)
+
+    @cached_property
+    def participation(self) -> dict[str, Any] | None:
+        """Of a file that is a sample: the figures if she knows that her target took part, those of the people in the
+        file if she does not, and those of the whole population, in this order; None if nothing says that it is one.
+        """
+        return participation_facts(self)
 
     @property
     def intruder(self) -> str:
@@ -138,6 +165,11 @@ class Assessment(Reported):
         """What to know about how the people were read, the figures and the intruder, one sentence each."""
         notes = [*(remark.sentence for remark in self.people.remarks), *self.release.notes(self.known)]
         notes += self._below_the_floor
+        if not self.participant.known:
+            notes.append(
+                "She does not know whether her target took part: every figure is about the people in the file, and "
+                "takes into account that she does not know that they are in it."
+            )
         if self.asked in ("strongest", self.intruder):
             return notes
         why = self.choice.left_out[self.asked]
@@ -179,7 +211,8 @@ class Assessment(Reported):
         """
         choice = self.choice
         if self.asked != "strongest":
-            choice = self.release.choice(self.posteriors.classes, self.prior_probabilities)
+            found = self.release.choice(self.posteriors.classes, self.prior_probabilities)
+            choice = self.unsure(found)
         rows = intruder_rows(self, choice)
         return self.people.like({name: [row[name] for row in rows] for name in rows[0]})
 
@@ -236,7 +269,11 @@ class Assessment(Reported):
                 if each.intruder == self.subset_intruder:
                     return each.posteriors
         classes = self.people.classes(list(known))
-        return self.release.believed(classes, self.prior_probabilities, self.subset_intruder)
+        believed = self.release.believed(classes, self.prior_probabilities, self.subset_intruder)
+        if self.participant.known:
+            return believed
+        tried = Tried(self.subset_intruder, believed, self.prior_probabilities)
+        return self.unsure(Choice(tried, (tried,), {})).used.posteriors
 
     @property
     def break_points(self) -> Floats:
@@ -349,7 +386,9 @@ class Assessment(Reported):
     def summary(self) -> dict[str, Any]:
         """Averages, minima and quantiles of every figure, over classes and over people, with the baselines."""
         facts = dict(self.averages)
-        if len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
+        if self.participation is not None:
+            facts["participation"] = self.participation
+        if self.participant.known and len(self.known) <= MOST_KEYS_FOR_CONTRIBUTIONS:
             facts["contributions"] = self.contributions
         if self.spread is not None:
             facts["spread"] = self.spread

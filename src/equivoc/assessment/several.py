@@ -78,7 +78,8 @@ class SeveralAssessments(ReportedSeveral):
         if self.joint is not None:
             prior = prior_probabilities(self.joint_prior, self.joint.people)
             classes = self.joint.people.classes(list(self.known))
-            choice = self.joint.choice(classes, prior, self._asked)
+            one = next(iter(self.attributes.values()))
+            choice = one.unsure(self.joint.choice(classes, prior, self._asked), prior)
             posteriors = choice.used.posteriors
             found = class_figures(posteriors, (0.0,))
             truth = truth_beside_belief(posteriors, found, (0.0,), without_zeros(prior), choice=choice)

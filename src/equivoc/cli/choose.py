@@ -13,7 +13,9 @@ import typer
 from equivoc.cli.attribute_options import asked_tolerances, one_attribute
 from equivoc.cli.options import (
     EscapeOption,
+    ParticipationOption,
     PeopleOptions,
+    PopulationOption,
     RequireOption,
     asked_requirements,
     check_intruder,
@@ -58,6 +60,8 @@ def choose(
         str,
         typer.Option(help="The measure of lost utility by which several techniques are compared."),
     ] = "query_error",
+    participation: ParticipationOption = None,
+    population: PopulationOption = None,
     out: Annotated[
         Path | None,
         typer.Option(help="A folder for tried.csv; an interrupted search in it is continued."),
@@ -79,6 +83,7 @@ def choose(
     from equivoc.experiments.choose import choose_among
     from equivoc.experiments.stores import CHOICE_FILE
     from equivoc.experiments.workers import Interrupted
+    from equivoc.intruder.participation import checked_participation
     from equivoc.requests.ranges import search_range_from
 
     one_attribute("equivoc choose", options.attributes())
@@ -110,6 +115,8 @@ def choose(
                 eps=tolerances,
                 prior=options.prior,
                 intruder=options.intruder,
+                participation=participation,
+                population=population,
                 store=out,
                 progress=lines,
             )
@@ -122,6 +129,8 @@ def choose(
     command = None
     if done.technique is not None:
         command = protect_command(options, done.technique, [each.text for each in asked], eps=eps)
+    if checked_participation(participation) != "known" and not as_json:
+        typer.echo("equivoc protect judges the file by known participation, which is riskier.", err=True)
     with exit_code_of(meets=done.technique is not None):
         from equivoc.render.comparison import choice_facts, choice_lines
         from equivoc.render.lines import print_blocks

@@ -16,7 +16,9 @@ from equivoc.charts.drawing import check_drawing, save_chart
 from equivoc.cli.attribute_options import numbers
 from equivoc.cli.options import (
     EscapeOption,
+    ParticipationOption,
     PeopleOptions,
+    PopulationOption,
     RequireOption,
     asked_requirements,
     check_intruder,
@@ -106,6 +108,8 @@ class CompareOptions(PeopleOptions):
             show_default=False,
         ),
     ] = ""
+    participation: ParticipationOption = None
+    population: PopulationOption = None
 
     @property
     def is_plan(self) -> bool:
@@ -161,7 +165,7 @@ class CompareOptions(PeopleOptions):
         return found, [*self.inputs(), *_files(techniques)]
 
     def _chosen(self) -> dict[str, Any]:
-        names = ("utility", "replicates", "seed", "prior", "intruder")
+        names = ("utility", "replicates", "seed", "prior", "intruder", "participation", "population")
         found = {name: getattr(self, name) for name in names}
         for name in ("prior", "intruder"):  # empty by default: a plan may have its own
             found[name] = found[name] or None

@@ -77,6 +77,17 @@ EscapeOption = Annotated[
         help="In CSV files, put an apostrophe before texts that a spreadsheet would treat as formulas."
     ),
 ]
+ParticipationOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Whether the intruder knows that her target took part in the survey: known (default), unknown (the "
+        "weights give the chance), or the chance, such as 0.02."
+    ),
+]
+PopulationOption = Annotated[
+    float | None,
+    typer.Option(help="How many people the file stands for, where its survey weights do not say."),
+]
 DomainOption = Annotated[
     str | None,
     typer.Option(help="Values the confidential attribute can take: 10:250:10 (low:high:step) or 10,20,50."),
@@ -349,6 +360,8 @@ class AssessmentOptions(ReleaseOptions):
 
     unit: Annotated[str, typer.Option(help="The confidential attribute's unit, such as K or cents.")] = ""
     require: RequireOption = None
+    participation: ParticipationOption = None
+    population: PopulationOption = None
 
     def inputs(self) -> list[Path]:
         """The files that are read; none of them may be overwritten."""
@@ -378,6 +391,8 @@ class AssessmentOptions(ReleaseOptions):
             precision=self.tolerance if self.precision is None else self.precision,
             replicates=self.replicates,
             require=required,
+            participation=self.participation,
+            population=self.population,
         )
         return result
 

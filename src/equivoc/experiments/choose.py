@@ -146,6 +146,8 @@ def choose(
     eps: Any = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
+    participation: str | float | None = None,
+    population: Any = None,
     store: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], None] = False,
 ) -> Any:
@@ -181,6 +183,8 @@ def choose(
             raise InputError(
                 "known, fixed, replicates, prior, intruder and store do not apply to a table of cells: leave them out."
             )
+        if (participation, population) != (None, None):
+            raise InputError("participation and population do not apply to a table of cells: leave them out.")
         return choose_for_table(
             people, technique, parameter, require=require, low=low, high=high, step=step, seed=seed, eps=eps
         )
@@ -194,6 +198,8 @@ def choose(
         eps=eps,
         prior=prior,
         intruder=intruder,
+        participation=participation,
+        population=population,
     )
     settings = [] if people.several else within.techniques(people)
     with trying(people, settings, question, store=store) as tried:
@@ -344,6 +350,8 @@ def choose_among(
     eps: Any = None,
     prior: Prior = "marginal",
     intruder: str = "strongest",
+    participation: str | float | None = None,
+    population: Any = None,
     store: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], None] = False,
 ) -> ChoiceAmong:
@@ -368,6 +376,8 @@ def choose_among(
         eps=eps,
         prior=prior,
         intruder=intruder,
+        participation=participation,
+        population=population,
     )
     # A mistake in the last is reported before the first is searched.
     settings = [[] if people.several else each.techniques(people) for each in ranges]

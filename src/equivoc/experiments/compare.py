@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from equivoc.assessment.participation import Participation
 from equivoc.checks import check_choice, checked_whole_number
 from equivoc.data.fingerprint import Facts, data_fingerprint
 from equivoc.data.microdata import Microdata, check_people
@@ -54,6 +55,8 @@ def compare(
     seed: int = 0,
     prior: str = "marginal",
     intruder: str = "strongest",
+    participation: str | float | None = None,
+    population: Any = None,
     eps: Any = None,
     store: str | os.PathLike[str] | None = None,
     workers: int = 1,
@@ -63,7 +66,8 @@ def compare(
 
     The choice meets every requirement of ``require`` (such as "true_hit(5000) <= 0.2") and loses the least by the
     measure ``utility`` (see `equivoc.utility`; None: query_error, or cell_error of a table). ``known``, ``prior``,
-    ``intruder`` and ``eps`` are those of `equivoc.assess`, the same for all techniques. Random techniques are released
+    ``intruder``, ``participation``, ``population`` and ``eps`` are those of `equivoc.assess`, the same for all
+    techniques. Random techniques are released
     ``replicates`` times, with the seeds ``seed``, ``seed + 1``, …; a requirement is then judged at the riskier end of
     the 95 % interval of the mean. With one replicate, those that decide the choice (the two with the least loss of
     those that meet the requirements, and at most two more that are close) are released 5 times. ``headline`` says if
@@ -93,6 +97,8 @@ def compare(
             raise InputError(
                 "known, prior, intruder, store and workers do not apply to a table of cells: leave them out."
             )
+        if (participation, population) != (None, None):
+            raise InputError("participation and population do not apply to a table of cells: leave them out.")
         return compare_tables(
             people,
             techniques,
@@ -112,6 +118,8 @@ def compare(
         seed=seed,
         prior=prior,
         intruder=intruder,
+        participation=participation,
+        population=population,
         eps=eps,
     )
     return asked.run(store, workers=workers, progress=progress)
@@ -205,6 +213,8 @@ def request(
     seed: int = 0,
     prior: str = "marginal",
     intruder: str = "strongest",
+    participation: str | float | None = None,
+    population: Any = None,
     eps: Any = None,
 ) -> Request:
     """Check the arguments of `compare`; InputError names what is wrong."""
@@ -219,6 +229,7 @@ def request(
     check_utility(utility)
     check_choice("prior", prior, ("marginal", "uniform"))
     check_choice("intruder", intruder, INTRUDERS)
+    participant = Participation.of(people, participation, population)
     keys = people.known_keys(known)
     replicates = checked_whole_number("replicates", replicates, at_least=1)
     seed = checked_whole_number("seed", seed, at_least=0)
@@ -235,13 +246,14 @@ def request(
         seed=seed,
         prior=prior,
         intruder=intruder,
+        participation=participant.facts,
         hit_eps=hit_eps,
         require=[each.text for each in asked],
         utility=utility,
     )
     by_notation = {each.notation: each for each in chosen}
     setting = ComparedSetting(
-        people, by_notation, keys, seed, prior, intruder, measured, wanted_figures(asked)
+        people, by_notation, keys, seed, prior, intruder, participant, measured, wanted_figures(asked)
     )
     return Request(facts, setting, asked, utility)
 

@@ -10,6 +10,7 @@ from time import perf_counter
 
 from equivoc.assessment.assess import assess
 from equivoc.assessment.assessment import Assessment
+from equivoc.assessment.participation import Participation
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.experiments.cell import CellKey
@@ -72,6 +73,7 @@ class ComparedSetting:
     seed: int
     prior: Prior
     intruder: str
+    participant: Participation
     eps: tuple[float, ...]
     """The tolerances that are measured; the first above 0 is that of ``hit`` and ``true_hit``."""
     wanted: tuple[Requirement, ...]
@@ -92,6 +94,8 @@ class ComparedSetting:
                     eps=self.eps,
                     prior=self.prior,
                     intruder=self.intruder,
+                    participation=self.participant.asked,
+                    population=self.participant.population,
                 )
                 risks = {each.left: figure_value(result, each) for each in self.wanted}
                 reasons = {

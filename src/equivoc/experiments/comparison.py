@@ -69,6 +69,12 @@ class Comparison(Ranked, Reported):
         return str(self.made_of["prior"])
 
     @property
+    def participation(self) -> str | float:
+        """Whether the intruder knows that her target took part: "known", "unknown", or the chance."""
+        found: str | float = self.made_of.get("participation", "known")
+        return found
+
+    @property
     def replicates(self) -> int:
         """The releases of each random technique that were asked for; if 1, those that decide the choice have 5."""
         return int(self.made_of["replicates"])

@@ -25,6 +25,7 @@ def comparison_facts(
     seed: int,
     prior: str,
     intruder: str,
+    participation: str | float,
     hit_eps: float,
     require: Sequence[str],
     utility: str,
@@ -40,6 +41,7 @@ def comparison_facts(
         "seed": seed,
         "prior": prior,
         "intruder": intruder,
+        **({} if participation == "known" else {"participation": participation}),
         "hit_eps": hit_eps,
         "require": list(require),
         "utility": utility,
@@ -54,6 +56,9 @@ def comparison_differences(stored: Facts, asked: Facts, same_data: bool) -> Iter
     yield from data_differences(stored, asked, same_data)
     if stored["known"] != asked["known"]:
         yield f"its intruder knows {stored['known'] or 'no key'}, not {asked['known'] or 'no key'}"
+    there, here = (facts.get("participation", "known") for facts in (stored, asked))
+    if there != here:
+        yield f"its participation is {there}, not {here}"
     if stored["hit_eps"] != asked["hit_eps"]:
         yield f"its tolerance of hits is {stored['hit_eps']:g}, not {asked['hit_eps']:g}"
     yield from value_differences(stored, asked, SAME)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from equivoc.assessment.participation import Participation
 from equivoc.checks import check_choice, checked_whole_number
 from equivoc.data.fingerprint import data_fingerprint
 from equivoc.data.microdata import Microdata
@@ -40,6 +41,8 @@ class Question:
     eps: Any = field(kw_only=True)
     prior: Prior = field(kw_only=True)
     intruder: str = field(kw_only=True)
+    participation: str | float | None = field(default=None, kw_only=True)
+    population: Any = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,7 @@ def trying(
     keys = people.known_keys(question.known)
     given = None if question.eps is None else tolerances("eps", question.eps).tolist()
     expected = prior_probabilities(prior, people)
+    participant = Participation.of(people, question.participation, question.population)
     check_choice("intruder", intruder, INTRUDERS)
     replicates = checked_whole_number("replicates", question.replicates, at_least=1)
     seed = checked_whole_number("seed", question.seed, at_least=0)
@@ -109,7 +113,7 @@ def trying(
     by_notation = {each.notation: each for each in techniques}
     wanted = tuple({each.left: each for each in asked}.values())
     setting = ComparedSetting(
-        people, by_notation, keys, seed, prior, intruder, measured, wanted, with_losses=False
+        people, by_notation, keys, seed, prior, intruder, participant, measured, wanted, with_losses=False
     )
     folder = None if store is None else store_folder(store)
     if folder is None:
@@ -127,6 +131,7 @@ def trying(
         seed=seed,
         prior=prior,
         intruder=intruder,
+        participation=participant.facts,
         hit_eps=hit_eps,
         require=[each.text for each in asked],
         utility="",

@@ -238,11 +238,24 @@ def choose(
             tried.append(_tried(name, believed(name), prior))
         except InapplicableError as reason:
             reasons[name] = str(reason)
+    return Choice(_nearest(tried), tuple(tried), reasons)
+
+
+def changed(choice: Choice, change: Callable[[Posteriors], Posteriors]) -> Choice:
+    """The same intruders with other posteriors; the one that is used is chosen again."""
+    tried = [
+        Tried(each.intruder, change(each.posteriors), each.prior, tuple(map(change, each.beside)))
+        for each in choice.tried
+    ]
+    return Choice(_nearest(tried), tuple(tried), choice.left_out)
+
+
+def _nearest(tried: Sequence[Tried]) -> Tried:
+    """The one whose beliefs come closest to the truth; of about equal ones the first."""
     if len(tried) == 1:
-        return Choice(tried[0], tuple(tried), reasons)
+        return tried[0]
     least = min(each.truth.surprise for each in tried)
-    used = next(each for each in tried if each.truth.surprise <= least + TIE)
-    return Choice(used, tuple(tried), reasons)
+    return next(each for each in tried if each.truth.surprise <= least + TIE)
 
 
 def _tried(name: str, found: Posteriors | Choice, prior: Floats) -> Tried:

@@ -31,6 +31,7 @@ from equivoc.render.parts import (
 )
 from equivoc.render.truth import (
     intruder_facts,
+    participation_facts,
     requirement_facts,
     spread_facts,
     surprise_facts,
@@ -152,6 +153,7 @@ def core_facts(
         "technique": {"notation": result.technique, "release": _first_sentence(type(result.release))},
         "known": result.known,
         "truth": truth,
+        "participation": participation_facts(result),
         "intruders": intruder_facts(result),
         "figures": figures,
         "hits": hits,

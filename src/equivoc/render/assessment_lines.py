@@ -13,7 +13,13 @@ from equivoc.render.assessment import assessment_facts
 from equivoc.render.blocks import Block, Rows, html_table
 from equivoc.render.parts import records_in_words, riskiest_classes
 from equivoc.render.several import together_facts, together_value
-from equivoc.render.truth import intruder_line, requirement_facts, truth_facts, verdict
+from equivoc.render.truth import (
+    intruder_line,
+    participation_facts,
+    requirement_facts,
+    truth_facts,
+    verdict,
+)
 from equivoc.render.truth_wording import control_sentence, spread_sentence
 from equivoc.render.wording import estimates_sentence
 from equivoc.results.result import Renderer
@@ -76,6 +82,7 @@ def _assessment(
         yield sentences["disclosed"]
     yield intruder_line(result)
     yield from _figures(summary, truth, measured_in(result.people.attribute, unit))
+    yield from _participation(result)
     if summary["estimates"]:
         yield estimates_sentence(summary["estimates"])
     yield from _riskiest(result, unit, record_values=record_values)
@@ -142,6 +149,32 @@ def _figures(summary: dict[str, Any], truth: dict[str, Any], unit: str) -> Itera
         ("", "mean", "min", "5th pct.", "no release", "unchanged"),
         rows,
     )
+
+
+def _participation(result: Assessment) -> Iterator[Block]:
+    """The three figures of a file that is a sample, and what undoes the milder ones."""
+    facts = participation_facts(result)
+    if facts is None:
+        return
+    rows = [
+        (
+            row["label"],
+            figure(row["surprise"]),
+            figure(row["prior_surprise"]),
+            f"{row['certain_right']:,}",
+            percent(row["below_half_bit"]),
+            percent(row["chance"]),
+        )
+        for row in facts["figures"]
+    ]
+    yield Rows(
+        "The file is a sample: does she know that her target took part? (less surprise is riskier)",
+        ("", "surprise", "no release", "certain and right", "below half a bit", "took part"),
+        rows,
+    )
+    for sentence in (facts["sentence"], facts["warning"], *facts["remarks"]):
+        if sentence:
+            yield sentence
 
 
 def _riskiest(result: Assessment, unit: str, *, record_values: bool) -> Iterator[Block]:

@@ -57,6 +57,7 @@ def comparison_facts(
             "known": list(done.known),
             "intruder": done.intruder,
             "prior": done.prior,
+            "participation": done.participation,
             "replicates": done.replicates,
             "intervals": done.drawn_again,
             "tied": [each.notation for each in done.tied],
@@ -124,6 +125,15 @@ def _unit(text: str, unit: str, area_unit: str) -> str:
     return text.replace("the attribute's unit", unit or area_unit)
 
 
+def _participation(done: Comparison) -> str:
+    """That she does not know that her target took part, where that was asked for."""
+    if done.participation == "known":
+        return ""
+    return (
+        f"Participation is not known ({done.participation}): all figures are about the people in the file. "
+    )
+
+
 def _sentences(done: Comparison, unit: str) -> dict[str, str]:
     """What was done, in sentences."""
     data, chosen = done.made_of["data"], done.chosen
@@ -135,7 +145,7 @@ def _sentences(done: Comparison, unit: str) -> dict[str, str]:
     )
     sentences = {
         "intruder": f"The intruder ({done.intruder}) knows {knows} of each person; without a release she expects "
-        f"{expects}. She is the same for all techniques.",
+        f"{expects}. {_participation(done)}She is the same for all techniques.",
         "replicates": _releases(done),
         "hits": f"The columns hit and true_hit are at the tolerance ε = {figure(done.hit_eps)}"
         f"{f' {unit}' if unit else ''}: a guess within ε/2 of the true value counts as right.",
@@ -238,7 +248,7 @@ def comparison_lines(done: Comparison) -> Iterator[Block]:
     knows = ", ".join(done.known) or "no key"
     yield (
         f"{counted(data['records'], 'record')}; {counted(len(done.techniques), 'technique')}; an intruder "
-        f"({done.intruder}) who knows {knows}; prior: {done.prior}."
+        f"({done.intruder}) who knows {knows}; prior: {done.prior}. {_participation(done)}".rstrip()
     )
     if data.get("left_out"):
         yield left_out_sentence(data)

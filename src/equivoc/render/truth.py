@@ -67,6 +67,15 @@ def truth_facts(result: Assessment) -> dict[str, Any]:
     return {**facts, "sentence": sentence}
 
 
+def participation_facts(result: Assessment) -> dict[str, Any] | None:
+    """The figures of a file that is a sample, each with what it is about; None if nothing says that it is one."""
+    found = result.participation
+    if found is None:
+        return None
+    rows = [{**each, "label": truth_wording.PARTICIPATION[each["name"]]} for each in found["figures"]]
+    return {**found, "figures": rows, "sentence": truth_wording.participation_sentence(found)}
+
+
 def share_given_away(gain: float, prior: float) -> float:
     """The share of the prior's surprise that the release takes away, from 0 to 1.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equivoc.text import bits, counted, figure, percent
+from equivoc.text import bits, counted, figure, percent, probability
 
 VERDICTS = ((0.25, "little"), (0.5, "a good part"), (2.0, "most"))
 """The word for the share of the prior's surprise that is given away: "little" below a quarter, "most" from a half."""
@@ -106,6 +106,42 @@ of the people with less than half a bit of surprise.'
     return (
         "The release is right about some groups of people and wrong about others: trusted group by group, it leaves "
         f"{percent(below)} of the people with less than half a bit of surprise."
+    )
+
+
+PARTICIPATION = {
+    "known": "participation known",
+    "unknown": "people in the file, participation unknown",
+    "population": "the whole population, participation unknown",
+}
+"""What each figure about a sample is about, in the order in which they are shown."""
+
+
+def participation_sentence(facts: Mapping[str, Any]) -> str:
+    """How much it matters that she may not know that her target took part.
+
+    >>> rows = [{"surprise": 1.85, "certain_right": 434}, {"surprise": 2.54, "certain_right": 0, "chance": 0.0153}]
+    >>> facts = {"figures": rows, "individual_risk": {"expected": 30.1, "highest": 0.226}, "why_not": ""}
+    >>> participation_sentence(facts)
+    'If she knows that her target took part, her mean surprise is 1.85 bits, and she is certain and right about 434 \
+people; if she does not, the chance that somebody like her target took part is 1.5% on average, and it is 2.54 bits \
+and 0 people. The chance of the link to a record (the individual risk) sums to 30.1 records and is at most 0.23.'
+    """
+    if facts["why_not"]:
+        return f"Participation counts as known: {facts['why_not']}"
+    known, unknown = facts["figures"][:2]
+    found = (
+        f"If she knows that her target took part, her mean surprise is {bits(known['surprise'])}, and she is certain "
+        f"and right about {counted(known['certain_right'], 'person')}; if she does not, the chance that somebody like "
+        f"her target took part is {percent(unknown['chance'])} on average, and it is {bits(unknown['surprise'])} and "
+        f"{counted(unknown['certain_right'], 'person')}."
+    )
+    risk = facts["individual_risk"]
+    if risk is None:
+        return found
+    return (
+        f"{found} The chance of the link to a record (the individual risk) sums to {figure(risk['expected'])} records "
+        f"and is at most {probability(risk['highest'])}."
     )
 
 

@@ -178,5 +178,7 @@ def assumptions(
     if control:
         sentences.append("People of the control group are not in the file; the intruder is not told so.")
     if weights:
-        sentences.append("Survey weights are not used: the figures are about the people in the file.")
+        sentences.append(
+            "Survey weights count only in the figures of participation: all others are about the people in the file."
+        )
     return sentences

@@ -22,7 +22,8 @@ seed = 0
 prior = "marginal"           # or "uniform"
 intruder = "informed"        # or paper, register, learned, strongest
 
-[compare]                    # for `equivoc compare`; also replicates, seed, prior, intruder
+[compare]                    # for `equivoc compare`; also replicates, seed, prior, intruder, population
+participation = "known"      # or "unknown", or the chance that the target took part
 known = ["age"]              # default: all keys
 utility = "query_error"      # the measure of loss that ranks
 
@@ -72,6 +73,8 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "seed": (int, "a whole number"),
     "prior": (str, "a text"),
     "intruder": (str, "a text"),
+    "participation": ((str, float), "a text or a number"),
+    "population": ((int, float), "a number"),
     "known": (list, "a list of keys"),
     "utility": (str, "a text"),
     "eps": (list, "a list of numbers"),
@@ -82,7 +85,17 @@ DATA = ("path", "confidential", "keys", "weights", "drop_missing", "engine", "ma
 REQUIRE = ("rules",)
 DESIGNS = {
     "study": ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder"),
-    "compare": ("known", "replicates", "seed", "prior", "intruder", "utility", "eps"),
+    "compare": (
+        "known",
+        "replicates",
+        "seed",
+        "prior",
+        "intruder",
+        "participation",
+        "population",
+        "utility",
+        "eps",
+    ),
 }
 """The keys of the table that describes the computation, by its name."""
 SAID_OF_DATA = {

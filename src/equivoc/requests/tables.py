@@ -12,7 +12,7 @@ from equivoc.notation.declared import text
 from equivoc.notation.lists import names, table
 from equivoc.notation.words import quoted
 from equivoc.requests.people import PeopleRequest
-from equivoc.requests.tasks import Task, public
+from equivoc.requests.tasks import OF_SURVEYS, Task, public
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
@@ -45,7 +45,7 @@ class Table(Task):
         "spill",
     )
     no_option: ClassVar[tuple[str, ...]] = ("sample", "engine", "master")
-    unused: ClassVar[tuple[str, ...]] = ("known", "prior", "intruder")
+    unused: ClassVar[tuple[str, ...]] = ("known", "prior", "intruder", *OF_SURVEYS)
     by: tuple[str, ...] = names("one to four columns that make the cells")
     value: str | None = text("the column that is added up; None: people are counted", default=None)
     rule: tuple[str, ...] = names("rules for unsafe cells, such as p:10", default=(), what="rules")

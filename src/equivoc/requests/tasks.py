@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
 
 PRIORS = ("marginal", "uniform")
+OF_SURVEYS = ("participation", "population")
+"""Fields of the question that only assessments, comparisons and choices use; all else counts on known participation."""
 INTRUDERS = ("strongest", "informed", "register", "learned", "paper", "file", "plain")
 
 
@@ -37,6 +39,12 @@ def _technique(given: Any) -> Any:
 
 def _techniques(given: Any) -> tuple[Any, ...]:
     return tuple(_technique(each) for each in ([given] if isinstance(given, str) else given))
+
+
+def _participation(given: Any) -> Any:
+    from equivoc.intruder.participation import checked_participation
+
+    return checked_participation(given)
 
 
 def _beside(given: Any, folder: Path) -> Any:
@@ -61,6 +69,15 @@ class Question(Declared):
     )
     prior: str = choice("what is publicly known without the release", *PRIORS, default="marginal")
     intruder: str = choice("the intruder", *INTRUDERS, default="strongest")
+    participation: str | float | None = text(
+        "whether she knows that her target took part: known, unknown, or the chance",
+        default=None,
+        read=_participation,
+        has_separators=True,
+    )
+    population: float | None = number(
+        "how many people the file stands for, where its weights do not say", above=0, default=None
+    )
     require: tuple[str, ...] = names(
         'requirements such as "true_hit(5000) <= 0.2"', default=(), what="requirements"
     )
@@ -257,6 +274,7 @@ class Protect(Task):
     first: ClassVar[tuple[str, ...]] = ("technique", "out")
     result: ClassVar[str] = "done"
     shows: ClassVar[tuple[str, ...]] = ("certificate",)
+    unused: ClassVar[tuple[str, ...]] = OF_SURVEYS
     technique: Any = inner("the technique", read=_technique)
     out: str = file("the protected file", beside=_beside, default=MISSING, has_separators=False)
     seed: int | None = number(
@@ -274,7 +292,7 @@ class Audit(Task):
     verb: ClassVar[str] = "audit"
     result: ClassVar[str] = "found"
     shows: ClassVar[tuple[str, ...]] = ("frame",)
-    unused: ClassVar[tuple[str, ...]] = ("intruder",)
+    unused: ClassVar[tuple[str, ...]] = ("intruder", *OF_SURVEYS)
     # Only numbers are audited, and weights do not count in queries.
     unsaid: ClassVar[tuple[str, ...]] = (
         "hierarchy",

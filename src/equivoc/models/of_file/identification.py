@@ -260,8 +260,20 @@ def individual_risk(people: Microdata, *, known: Known = None, missing_keys: str
     """
     classes = known_classes(people, known)
     sizes = matches(classes, missing_keys).sizes
-    rate = sizes / weighted(classes, missing_keys).sizes
-    return IndividualRisk(classes, rate * _integral(sizes, rate))
+    return IndividualRisk(classes, chance_of_link(sizes, weighted(classes, missing_keys).sizes))
+
+
+def chance_of_link(sizes: NDArray[np.int64], population: Floats) -> Floats:
+    """E[1/F | f] of classes with f = ``sizes`` records whose weights sum to ``population``, at least f; 0 where f is 0.
+
+    >>> chance_of_link(np.array([2, 1, 0]), np.array([360.0, 215.0, 10.0])).round(4)
+    array([0.0054, 0.0251, 0.    ])
+    """
+    some = np.asarray(sizes) > 0
+    found = np.zeros(len(some))
+    rate = np.minimum(sizes[some] / population[some], 1.0)
+    found[some] = rate * _integral(sizes[some], rate)
+    return found
 
 
 def _integral(sizes: NDArray[np.int64], rate: Floats) -> Floats:

@@ -80,6 +80,7 @@ def dimension_of(
 
     Groups of the hierarchy become subtotals; one that contains a single category of the same label is left out.
 
+    >>> from equivoc.attributes.hierarchy import Hierarchy
     >>> north = Hierarchy.of({"Kiel": ["north"], "Husum": ["north"], "Ulm": ["south"]}, key="town")
     >>> town, nodes = dimension_of("town", ["Husum", "Kiel", "Ulm"], north)
     >>> town.labels, town.parents.tolist(), nodes.tolist()

@@ -77,6 +77,7 @@ TECHNIQUES: Mapping[str, Making] = {
     "noisy table": partial(eq.NoisyTable, epsilon=2),
     "rounding": partial(eq.Rounding, base=500),
     "rounding at random": partial(eq.Rounding, base=300, method="random"),
+    "date shift of 100": partial(eq.DateShift, days=100),
     "top coding": partial(eq.TopBottomCoding, high=1000),
     "top and bottom coding of age": partial(eq.TopBottomCoding, low=25, high=60, on="age"),
     "Mondrian": partial(eq.Generalisation, k=3),

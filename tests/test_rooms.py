@@ -25,8 +25,8 @@ LAZY = {"equivoc", "equivoc.models", "equivoc.results", "equivoc.tables"}
 """Packages that load their public names on first use. Our own modules import these from where they are made."""
 MOST_FILES = 16
 """In a room, its __init__ not counted."""
-MORE_FILES = {}
-"""Rooms that are still too full."""
+MORE_FILES = {"equivoc.techniques": 17}
+"""Rooms with more: of the techniques each has one file, which is found by its name."""
 
 HOMES: Mapping[str, tuple[str, ...]] = {
     "adbc_driver_manager": ("engines.",),

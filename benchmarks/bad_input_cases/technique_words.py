@@ -25,6 +25,10 @@ TECHNIQUES: dict[str, tuple[dict[str, str], dict[str, tuple[str, ...]]]] = {
         {"high": "50"},
         {"high": FINITE, "low": (*FINITE, "50", "60"), "on": (*COLUMNS, "sex", "keys", "all")},
     ),
+    "date-shift": (
+        {"days": "20"},
+        {"days": ("-1", "nan", "inf", "x", "1.5", "99999"), "on": (*COLUMNS, "sex", "keys", "all")},
+    ),
     "pram": ({"keep": "0.5"}, {"keep": ("-0.1", "1.1", "nan", "inf", "x", "1e400"), "on": COLUMNS}),
     "geometric-noise": ({"epsilon": "1"}, {"epsilon": NUMBER}),
     "noisy-table": ({"epsilon": "1"}, {"epsilon": NUMBER}),

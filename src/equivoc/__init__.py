@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from equivoc.tables.rules import Threshold as Threshold
     from equivoc.tables.suppression.cell_suppression import CellSuppression as CellSuppression
     from equivoc.tables.tabulate import tabulate
+    from equivoc.techniques.date_shift import DateShift
     from equivoc.techniques.generalisation import Generalisation
     from equivoc.techniques.geometric_noise import GeometricNoise
     from equivoc.techniques.microaggregation import Microaggregation
@@ -86,6 +87,7 @@ _HOMES = {
     "ReleasedFile": "equivoc.techniques.released_file",
     "Generalisation": "equivoc.techniques.generalisation",
     "Suppression": "equivoc.techniques.suppression",
+    "DateShift": "equivoc.techniques.date_shift",
     "GeometricNoise": "equivoc.techniques.geometric_noise",
     "NoisyTable": "equivoc.techniques.noisy_table",
     "PRAM": "equivoc.techniques.pram",
@@ -138,6 +140,7 @@ _PACKAGES = ("datasets", "models", "requests", "results", "tables")
 __all__ = [
     "PRAM",
     "Categories",
+    "DateShift",
     "Gateway",
     "Generalisation",
     "GeometricNoise",

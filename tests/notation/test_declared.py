@@ -22,6 +22,7 @@ VALID: dict[str, dict[str, Any]] = {
     "noise-addition": {"percent": 5},
     "rounding": {"base": 5},
     "top-bottom-coding": {"high": 9},
+    "date-shift": {"days": 30},
     "pram": {"keep": 0.5},
     "geometric-noise": {"epsilon": 1},
     "noisy-table": {"epsilon": 1},

@@ -35,6 +35,7 @@ SAID = [
     ),
     ("rounding:base=5,on=age", "how often each value of age occurs"),
     ("top-bottom-coding:low=15,high=30", "of pay below 15 are shown as 15 and above 30 are shown as 30"),
+    ("date-shift:days=7", "pay of each record was moved by a whole number of days, any from −7 to 7"),
     ("pram:keep=0.7", "each value of age and sex stayed with probability 0.7"),
     (
         "geometric-noise:epsilon=2",

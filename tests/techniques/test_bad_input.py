@@ -12,6 +12,7 @@ import pytest
 import equivoc as eq
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
+from equivoc.techniques.date_shift import DateShift
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.microaggregation import Microaggregation
@@ -33,6 +34,7 @@ TAKES_A_SEED = [
     NoiseAddition(percent=20),
     Rounding(base=25),
     TopBottomCoding(high=30),
+    DateShift(days=20),
     PRAM(keep=0.5),
     GeometricNoise(epsilon=1),
     NoisyTable(epsilon=1),
@@ -202,6 +204,7 @@ def test_more_keys_than_probable_matching_can_compare():
         (lambda given: eq.Microaggregation(given), "microaggregation: size is"),
         (lambda given: eq.Suppression(given), "suppression: k is"),
         (lambda given: eq.Rounding(given), "rounding: base is"),
+        (lambda given: eq.DateShift(given), "date-shift: days is"),
         (lambda given: eq.GeometricNoise(given), "geometric-noise: epsilon is"),
         (lambda given: eq.NoisyTable(given), "noisy-table: epsilon is"),
         (lambda given: eq.TopBottomCoding(low=given or "x"), "top-bottom-coding: low is"),

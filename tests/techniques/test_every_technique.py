@@ -22,6 +22,7 @@ from equivoc.channels.channel import Bayes
 from equivoc.data.microdata import Microdata
 from equivoc.intruder import posteriors as mixing
 from equivoc.releases.linked_release import LinkedRelease
+from equivoc.techniques.date_shift import DateShift
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.microaggregation import Microaggregation
@@ -51,6 +52,7 @@ RANDOM = [
     QueryRestriction(size=4, belief="bayes"),
     *NOISES,
     Rounding(base=25, method="random"),
+    DateShift(days=12),
     Rounding(base=3, method="random", on="age+pay"),
     PRAM(keep=0.7),
     PRAM(keep=0.5, on="all"),

@@ -27,6 +27,7 @@ ROWS = {
     "noise-addition": [f"noise-addition:percent=10,edge={edge}" for edge in ("clip", "wrap", "extend")],
     "rounding": [f"rounding:base=50,method={method}" for method in ("nearest", "random")],
     "top-bottom-coding": ["top-bottom-coding:high=300", "top-bottom-coding:low=150,high=400"],
+    "date-shift": ["date-shift:days=100"],
     "pram": ["pram:keep=0.6,on=confidential", "pram:keep=0.8,on=all"],
     "geometric-noise": ["geometric-noise:epsilon=5"],
     "noisy-table": [f"noisy-table:epsilon=2,levels={levels}" for levels in ("data", "public")],

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivoc.errors import InputError
+from equivoc.techniques.date_shift import DateShift
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.microaggregation import Microaggregation
@@ -58,6 +59,9 @@ ALL = st.one_of(
     st.builds(
         Generalisation,
         levels=st.dictionaries(st.sampled_from(["a", "b c", "ż"]), st.integers(0, 9), min_size=1),
+    ),
+    st.builds(
+        DateShift, days=st.integers(0, 36525), on=st.sampled_from(["confidential", "keys", "all", "a+b"])
     ),
     st.builds(Suppression, k=st.integers(1, 10**6), missing_keys=st.sampled_from(["own", "any"])),
     st.builds(
@@ -180,6 +184,8 @@ def test_words_to_techniques(text, technique):
             "generalisation:hierarchies=age:5/10+zip:5,levels=age:1+zip:2",
         ),
         (Suppression(k=3), "suppression:k=3"),
+        (DateShift(days=30), "date-shift:days=30"),
+        (DateShift(days=30, on="seen+birth"), "date-shift:days=30,on=seen+birth"),
         (Suppression(k=3, missing_keys="any"), "suppression:k=3,missing_keys=any"),
         (Rounding(2.5, on=("age", "pay")), "rounding:base=2.5,on=age+pay"),
         (TopBottomCoding(high=200), "top-bottom-coding:high=200"),

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Floats = NDArray[np.float64]
-_DAY = 86_400_000_000
-"""Microseconds."""
+DAY = 86_400_000_000
+"""A day in microseconds."""
 _HOUR = 3_600_000_000
 _ISO = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?"
 """2020-01-31, 2020-01-31 09:30, 2020-01-31T09:30:00.5."""
@@ -35,21 +35,22 @@ class DateScale:
     """True if dates are written with a time, as in the original, although all are at midnight."""
 
     @property
-    def _microseconds(self) -> int:
-        return _DAY if self.unit == "days" else _HOUR
+    def microseconds(self) -> int:
+        """How long a unit is."""
+        return DAY if self.unit == "days" else _HOUR
 
     def numbers(self, instants: NDArray[np.int64]) -> Floats:
         """Numbers of microseconds since 1970 in this unit."""
-        return np.asarray(instants / self._microseconds)
+        return np.asarray(instants / self.microseconds)
 
     def written(self, numbers: Floats) -> pa.Array:
-        """The dates as Arrow: days as dates; hours, and parts of days, as dates with times."""
+        """The dates as Arrow: days as dates; hours, and parts of days, with times."""
         import pyarrow as pa
 
-        whole = np.rint(np.asarray(numbers, np.float64) * self._microseconds).astype(np.int64)
-        if self.unit == "days" and not self.stamped and not np.any(whole % _DAY):
-            return pa.array((whole // _DAY).astype(np.int32), pa.int32()).cast(pa.date32())
-        return pa.array(whole, pa.timestamp("us"))
+        whole = np.rint(np.asarray(numbers, np.float64) * self.microseconds).astype(np.int64)
+        return written_dates(
+            whole, pa.timestamp("us") if self.stamped or self.unit == "hours" else pa.date32()
+        )
 
     def text(self, number: float) -> str:
         """One date as text.
@@ -92,7 +93,7 @@ class DateScale:
         return np.format_float_positional(number, trim="-")
 
     def _number(self, moment: datetime.datetime) -> float:
-        return (moment - datetime.datetime(1970, 1, 1)) / datetime.timedelta(microseconds=self._microseconds)
+        return (moment - datetime.datetime(1970, 1, 1)) / datetime.timedelta(microseconds=self.microseconds)
 
 
 class Dated(NamedTuple):
@@ -110,11 +111,11 @@ def as_dates(levels: pa.Array, scale: DateScale | None = None) -> Dated | None:
     >>> as_dates(pa.array(["2020-01-01", "2020-02-01"])).numbers.tolist(), as_dates(pa.array(["2020-01-01", "x"]))
     ([18262.0, 18293.0], None)
     """
-    instants = _instants(levels)
-    if instants is None:
+    moments = instants(levels)
+    if moments is None:
         return None
-    scale = scale or DateScale("hours" if np.any(instants % _DAY) else "days", _is_stamp(levels.type))
-    return Dated(scale, scale.numbers(instants))
+    scale = scale or DateScale("hours" if np.any(moments % DAY) else "days", _is_stamp(levels.type))
+    return Dated(scale, scale.numbers(moments))
 
 
 def _is_stamp(kind: pa.DataType) -> bool:
@@ -123,7 +124,8 @@ def _is_stamp(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind))
 
 
-def _instants(levels: pa.Array) -> NDArray[np.int64] | None:
+def instants(levels: pa.Array) -> NDArray[np.int64] | None:
+    """The moments of levels that are all dates, in microseconds since 1970-01-01; None if not all are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -145,6 +147,15 @@ def _instants(levels: pa.Array) -> NDArray[np.int64] | None:
         return np.asarray(plain.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).to_numpy(), np.int64)
     except pa.ArrowInvalid:
         return None
+
+
+def written_dates(whole: NDArray[np.int64], kind: pa.DataType) -> pa.Array:
+    """Moments in microseconds as Arrow: with times if the type has them, or if not all are at midnight."""
+    import pyarrow as pa
+
+    if _is_stamp(kind) or np.any(whole % DAY):
+        return pa.array(whole, pa.timestamp("us"))
+    return pa.array((whole // DAY).astype(np.int32), pa.int32()).cast(pa.date32())
 
 
 # Periods: months, quarters, years and decades.

@@ -18,6 +18,8 @@ from equivoc.errors import InputError
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 64 * 2**20
 """Rows are mixed in blocks of about this size."""
+MANY_SYMBOLS = 2**13
+"""From here on, a table is computed some symbols at a time."""
 SPARSE_UP_TO = 0.25
 """Posteriors of which less than this share is not 0 stay sparse."""
 
@@ -52,7 +54,17 @@ class Channel(ABC):
 
     def dense(self) -> Floats:
         """Symbols × values, for small domains."""
-        return np.asarray(self.mix(np.eye(self.shape[0])))
+        symbols = self.shape[0]
+        if symbols <= MANY_SYMBOLS:
+            return np.asarray(self.mix(np.eye(symbols)))
+        from scipy.sparse import eye_array
+
+        # A square of all symbols would take gigabytes.
+        step = MANY_SYMBOLS // 8
+        parts = (
+            eye_array(min(step, symbols - at), symbols, k=at, format="csr") for at in range(0, symbols, step)
+        )
+        return np.concatenate([filled(self.mix(part)) for part in parts])
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import Any
 from equivoc.errors import InputError, did_you_mean
 from equivoc.notation.declared import Param, params
 from equivoc.notation.words import number_or_text, split_words
+from equivoc.techniques.date_shift import DateShift
 from equivoc.techniques.generalisation import Generalisation
 from equivoc.techniques.geometric_noise import GeometricNoise
 from equivoc.techniques.microaggregation import Microaggregation
@@ -37,6 +38,7 @@ TECHNIQUES: Mapping[str, type[Technique]] = {
         NoiseAddition,
         Rounding,
         TopBottomCoding,
+        DateShift,
         PRAM,
         GeometricNoise,
         NoisyTable,

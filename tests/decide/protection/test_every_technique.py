@@ -19,6 +19,7 @@ NOTATIONS = [
     "rounding:base=20",
     "rounding:base=20,method=random",
     "top-bottom-coding:high=40",
+    "date-shift:days=20",
     "pram:keep=0.8,on=all",
     "geometric-noise:epsilon=3",
     "noisy-table:epsilon=1",

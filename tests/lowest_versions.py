@@ -80,6 +80,18 @@ limits = scipy.optimize.LinearConstraint(both, 0, 1)
 assert scipy.optimize.milp(-numpy.ones(2), constraints=limits, integrality=numpy.ones(2)).fun == -2
 """
 """What only some commands with much to solve reach: two solvers that once excluded each other, with large indices."""
+FORMATS = """import pandas, python_calamine, pyreadstat, rdata
+import equivoc as eq
+frame = pandas.DataFrame({"age": [30.0, 41.0, 9.0], "pay": [1.0, 2.0, 3.0]})
+labels = {"age": {30.0: "young", 41.0: "old"}}
+pyreadstat.write_sav(frame, "a.sav", variable_value_labels=labels, missing_ranges={"age": [9]})
+frame.to_stata("a.dta", write_index=False)
+frame.to_feather("a.feather")
+assert eq.read("a.sav", confidential="pay", keys=["age"]).levels("age") == ("old", "young", None)
+for file in ("a.dta", "a.feather"):
+    assert eq.read(file, confidential="pay", keys=["age"]).levels("age") == (9, 30, 41)
+"""
+"""Files of other programs, and the libraries that read them."""
 SECONDS = 600
 """The most for one command, most of it for compiling kernels."""
 
@@ -96,7 +108,8 @@ def main() -> int:
         folder = Path(made, "work")
         folder.mkdir()
         _lay_out(folder)
-        subprocess.run([str(python), "-c", TOGETHER], check=True, cwd=folder)
+        for script in (TOGETHER, FORMATS):
+            subprocess.run([str(python), "-c", script], check=True, cwd=folder)
         failed = [name for name in COMMANDS if not _succeeds(name, python, folder)]
     print(
         f"lowest versions: {time.monotonic() - begin:.0f} s, failed: {', '.join(failed) or 'none'}",

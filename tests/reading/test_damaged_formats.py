@@ -220,7 +220,7 @@ def test_a_zip_of_zeros(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["arrow_file", "xlsx", "ods", "sav", "zsav", "por", "dta", "xpt", "rds", "rdata"]
+    "name", ["arrow_file", "xlsx", "ods", "sav", "zsav", "por", "dta", "xpt", "sas", "rds", "rdata"]
 )
 def test_damaged_files_end_in_a_sentence(name: str, tmp_path: Path) -> None:
     """Cut short anywhere, or with bytes overwritten: refused in one sentence, or read."""

@@ -22,6 +22,7 @@ import equivoc as eq
 from tests.reading import r_bytes as r
 from tests.reading.ods_bytes import spreadsheet
 from tests.reading.por_bytes import portable
+from tests.reading.sas_bytes import data_set
 from tests.reading.xport_bytes import transport
 
 AGE = [31, 47, 31, 68, 20, 47, 55, 31]
@@ -155,6 +156,11 @@ def xpt_by_pyreadstat(path: Path) -> None:
     pyreadstat.write_xport(pd.DataFrame(columns(age=numbers(AGE))), str(path), file_format_version=5)
 
 
+def sas(path: Path) -> None:
+    held = columns(born=days(FIRST_OF_STATA), income=[value or "A" for value in INCOME])
+    path.write_bytes(data_set(held, texts=["sex", "region"], formats={"born": "DATE"}))
+
+
 def frame_of_r(**other: bytes) -> bytes:
     held = {
         "age": r.integers(AGE),
@@ -187,8 +193,8 @@ FILES: dict[str, tuple[str, Callable[[Path], None]]] = {
     for ending, each in (
         ("feather", arrow_file), ("arrow", arrow_in_pieces), ("arrows", arrow_stream), ("xlsx", xlsx),
         ("xlsx", xlsx_by_pandas_lower_down), ("ods", ods), ("sav", sav), ("sav", sav_with_missing_codes), ("por", por),
-        ("dta", dta), ("dta", dta_with_letters), ("xpt", xpt), ("xpt", xpt_by_pyreadstat), ("rds", rds),
-        ("rds", rds_plain_with_text), ("RData", rdata), ("rda", rda),
+        ("dta", dta), ("dta", dta_with_letters), ("xpt", xpt), ("xpt", xpt_by_pyreadstat), ("sas7bdat", sas),
+        ("rds", rds), ("rds", rds_plain_with_text), ("RData", rdata), ("rda", rda),
     )
 }  # fmt: skip
 FILES["sav_compressed"] = "sav", lambda path: sav(path, row_compress=True)
@@ -224,6 +230,19 @@ def test_the_same_people_as_from_csv(name: str, tmp_path: Path) -> None:
     assert [found.levels(key) for key in found.keys] == [expected.levels(key) for key in expected.keys]
 
 
+def test_pandas_reads_the_described_bytes_alike(tmp_path: Path) -> None:
+    """The readers of .sas7bdat and .xpt that pandas has are programs of others: the bytes are what they seem."""
+    for write, ending in ((sas, "sas7bdat"), (xpt, "xpt")):
+        path = tmp_path / f"a.{ending}"
+        write(path)
+        found = pd.read_sas(path, encoding="utf-8")
+        assert found["age"].tolist() == AGE
+        assert found["sex"].tolist() == SEX
+        assert found["income"].fillna(0).tolist() == [value or 0 for value in INCOME]
+        if write is sas:
+            assert found["born"].dt.date.tolist() == BORN
+
+
 @pytest.mark.parametrize("name", ["sav", "dta", "xlsx", "rds", "arrow_file"])
 def test_any_name_will_do(name: str, tmp_path: Path) -> None:
     ending, write = FILES[name]
@@ -242,6 +261,8 @@ def test_what_is_said_of_missing_codes(tmp_path: Path) -> None:
     assert "'9' is missing in region, 1 of 8 records" in found.reading.sentence
     dta_with_letters(path)
     assert people(path).reading.missing == {"region": {".a": 1}, "income": {".z": 2}}
+    sas(path)
+    assert people(path).reading.missing == {"income": {".A": 2}}
 
 
 def test_codes_in_place_of_labels(tmp_path: Path) -> None:
@@ -271,3 +292,18 @@ def test_labels_in_the_order_of_their_codes(tmp_path: Path) -> None:
     assert people(path).levels("region") == ("north", "south", "east")
     path.write_bytes(r.rds(frame_of_r(region=r.factor(REGION, REGIONS, ordered=True))))
     assert people(path).levels("region") == ("north", "south", "east")
+
+
+@pytest.mark.parametrize("name", ["sav", "zsav", "por", "dta", "xpt", "sas", "dta_with_letters", "xlsx"])
+def test_some_rows_at_a_time(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rows, then three, then two: the same people."""
+    monkeypatch.setattr("equivoc.reading.formats.statistics.CELLS_AT_ONCE", 0)
+    monkeypatch.setattr("equivoc.reading.formats.statistics.FEWEST_ROWS", 3)
+    monkeypatch.setattr("equivoc.reading.formats.sheets.ROWS_AT_ONCE", 3)
+    ending, write = FILES[name]
+    path, plain = tmp_path / f"people.{ending}", tmp_path / "people.csv"
+    write(path)
+    csv(plain)
+    assert cells(people(path)) == cells(people(plain))
+    monkeypatch.setattr("equivoc.reading.formats.statistics.FEWEST_ROWS", 4)
+    assert cells(people(path)) == cells(people(plain))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,6 +66,8 @@ class Meaning:
     missing: Mapping[Code, int] = field(default_factory=dict)
     note: str = ""
     order: pa.Array | None = None
+    other_nulls: bool = False
+    """True if some rows have no value and no missing code either."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,19 +139,21 @@ class CodedTable:
             missing[_code(raw[int(at)].as_py())] += int(many[at])
         levels = raw if not gone.any() else pa.array(raw.to_pylist(), raw.type, mask=gone)
         counts = dict(sorted(missing.items(), key=lambda each: (str(type(each[0])), each[0])))
+        nulls = int(many[raw.is_null().to_numpy(zero_copy_only=False)].sum())
+        found = partial(Meaning, missing=counts, other_nulls=nulls > sum(column.missing.values()))
         if variable.labels and (self.labelled or variable.closed):
             labelled, note = _labelled(levels, variable.labels, closed=variable.closed)
             if labelled is not None:
                 order = _order(variable.labels, labelled) if variable.ordered else None
-                return Meaning(labelled, counts, "", order)
-            return Meaning(plain(levels, variable.single), counts, note)
+                return found(labelled, order=order)
+            return found(plain(levels, variable.single), note=note)
         if variable.made is not None:
             made = variable.made(levels)
             if made is not None:
-                return Meaning(made, counts)
+                return found(made)
             note = f"its format is {variable.about}, but not all of its values can be that: read as numbers"
-            return Meaning(plain(levels, variable.single), counts, note)
-        return Meaning(plain(levels, variable.single), counts, variable.about)
+            return found(plain(levels, variable.single), note=note)
+        return found(plain(levels, variable.single), note=variable.about)
 
 
 class _Stored:

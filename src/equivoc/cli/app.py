@@ -99,6 +99,8 @@ def with_option_names(message: str, words: Sequence[str]) -> str:
     """
     for name, option in _options(words).items():
         message = re.sub(rf"(?<![\w-]){name}=True\b", option, message)
+        message = re.sub(rf"(?<![\w-]){name}=False\b", option.replace("--", "--no-", 1), message)
+        message = re.sub(rf"(?<![\w-]){name}=(?='[^']*')", f"{option} ", message)
         if "_" in name:
             message = re.sub(rf"(?<![\w-]){name}\b", option, message)
         elif any(word == option or word.startswith(f"{option}=") for word in words):

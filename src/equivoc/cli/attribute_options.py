@@ -1,14 +1,18 @@
-"""Options about confidential attributes: their kinds, tolerances and units."""
+"""Options about columns: how a file is read; the kinds of confidential attributes, their tolerances and units."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from equivoc.errors import InputError
+from equivoc.reading.reading import Reading
 
 # Reads lists of names and numbers, separated by commas, from options.
 
@@ -158,3 +162,78 @@ def attribute_units(unit: str, attributes: Mapping[str, Any]) -> dict[str, str]:
             f"--unit {unit} needs exactly one numeric confidential attribute, but {which}: omit it."
         )
     return {name: unit if name in of_numbers else "" for name in attributes}
+
+
+# How files are read: the same names as in Python and in plans.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """How the files are read, as the options of a command say it; what is left out is guessed."""
+
+    format: Annotated[
+        str | None, typer.Option(help="The file's format: csv, parquet, …; default: by its first bytes.")
+    ] = None
+    separator: Annotated[
+        str | None,
+        typer.Option(help="What separates the columns of a text file: ',', ';', tab, '|'; default: guessed."),
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option(help="The decimal mark of numbers: '.' or ','; default: guessed.")
+    ] = None
+    thousands: Annotated[
+        str | None,
+        typer.Option(help="The mark between thousands: '.', ',', \"'\", ' ' or none; default: guessed."),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="The encoding: utf-8, utf-16, latin-1, windows-1252, …; default: guessed."),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line holds the columns' names; without them they are column_1, column_2, ….",
+        ),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Words and codes for a missing value: NA,-8; or of one column: income=-8,-9. Repeatable."
+        ),
+    ] = None
+    dates: Annotated[str | None, typer.Option(help="How dates are written, such as %d.%m.%Y.")] = None
+    labels: Annotated[
+        str | None, typer.Option(help="Of values with a label, read the labels or the codes.")
+    ] = None
+    sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook; default: its only one.")] = None
+    layout: Annotated[
+        Path | None, typer.Option(help="The file that describes the columns of a fixed-width file.")
+    ] = None
+
+    @property
+    def reading(self) -> Reading:
+        """What is given; the rest is guessed."""
+        given = {each.name: getattr(self, each.name) for each in fields(ReadingOptions)}
+        given["missing"] = missing_words(self.missing)
+        given["layout"] = None if self.layout is None else str(self.layout)
+        return Reading(**given)
+
+
+def missing_words(given: Sequence[str] | None) -> list[str] | dict[str, list[str]] | None:
+    """The words of ``--missing``: for all columns, or by the names of columns."""
+    if not given:
+        return None
+    named = [text for text in given if "=" in text]
+    if not named:
+        return [word for text in given for word in names("--missing", text)]
+    if len(named) < len(given):
+        raise InputError(
+            f"--missing {next(text for text in given if '=' not in text)} names no column, but others do: name the "
+            "columns in all of them, or in none."
+        )
+    found: dict[str, list[str]] = {}
+    for text in named:
+        column, _, words = text.partition("=")
+        found.setdefault(column.strip(), []).extend(names("--missing", words))
+    return found

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equivoc.charts.drawing import check_drawing
-from equivoc.cli.attribute_options import NOTHING, asked_tolerances, domain_values, names, one_attribute
+from equivoc.cli.attribute_options import (
+    NOTHING,
+    ReadingOptions,
+    asked_tolerances,
+    domain_values,
+    names,
+    one_attribute,
+)
 from equivoc.cli.options import (
     DomainOption,
     DropMissingOption,
@@ -19,17 +26,21 @@ from equivoc.cli.options import (
     asked_requirements,
     check_intruder,
     exit_code_of,
+    with_options,
 )
 from equivoc.cli.process import waiting
 from equivoc.files import check_outputs, write_csv, writing_into
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
+    from equivoc.reading.reading import Reading
 
 FILES = ("records.csv", "compromised.csv", "statements.csv", "report.html")
 
 
+@with_options(ReadingOptions)
 def audit(
+    how: ReadingOptions,
     people: Annotated[Path, typer.Argument(help="The original file: CSV with a header, or Parquet.")],
     confidential: Annotated[str, typer.Option(help="The confidential column: numbers.")],
     queries: Annotated[
@@ -120,7 +131,7 @@ def audit(
         check_drawing()
     words: dict[str, Any] = {"unit": unit, "record_values": record_values, "title": title, "date": date}
     with waiting("auditing"):
-        person = _read(people, own[0], keys, domain, round_to, drop_missing=drop_missing)
+        person = _read(people, own[0], keys, domain, round_to, drop_missing=drop_missing, how=how.reading)
         found = audited(
             person,
             queries,
@@ -158,13 +169,14 @@ def _read(
     round_to: float | None,
     *,
     drop_missing: bool,
+    how: Reading,
 ) -> Microdata:
     from equivoc.data.read import read
     from equivoc.data.tables import open_table
 
     values = None if domain is None else domain_values(domain)
     chosen = (
-        [name for name in open_table(file).names if name != confidential]
+        [name for name in open_table(file, given=how).names if name != confidential]
         if keys is None
         else names("--keys", keys)
     )
@@ -175,6 +187,7 @@ def _read(
         domain=values,
         round_to=round_to,
         drop_missing=drop_missing,
+        **how.options,
     )
 
 

@@ -6,14 +6,14 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equivoc.charts.drawing import check_drawing, save_chart
-from equivoc.cli.attribute_options import numbers
+from equivoc.cli.attribute_options import ReadingOptions, numbers
 from equivoc.cli.options import (
     EscapeOption,
     ParticipationOption,
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 FILES = ("comparison.csv", "why.csv", "map.png", "report.html")
 OF_A_PLAN = (
-    *("confidential", "keys", "domain", "round_to", "hierarchy", "ordered", "categories", "weights"),
+    *("confidential", "keys", "domain", "round_to", "hierarchy", "ordered", "categories", "weights", "group"),
     *("drop_missing", "technique"),
 )
 """Options about the data and the techniques, which a plan has itself."""
-NOT_OF_A_PLAN = ("sample", "memory_limit", "spill")
+NOT_OF_A_PLAN = ("sample", "memory_limit", "spill", *(each.name for each in fields(ReadingOptions)))
 """Options about reading the people; a plan reads all records of its file."""
 
 

@@ -12,12 +12,13 @@ import typer
 from typer.core import TyperGroup
 
 from equivoc.checks import installed
-from equivoc.cli.attribute_options import domain_values, names
-from equivoc.cli.options import DomainOption, DropMissingOption, RoundToOption
+from equivoc.cli.attribute_options import ReadingOptions, domain_values, names
+from equivoc.cli.options import DomainOption, DropMissingOption, RoundToOption, with_options
 from equivoc.errors import InputError
 
 if TYPE_CHECKING:
     from equivoc.data.microdata import Microdata
+    from equivoc.reading.reading import Reading
 
 PORT = 8642
 DEFAULT_COMMAND = "serve"
@@ -53,7 +54,9 @@ def _gateway() -> None:
 
 
 @gateway.command(DEFAULT_COMMAND)
+@with_options(ReadingOptions)
 def serve(
+    how: ReadingOptions,
     people: Annotated[
         str,
         typer.Argument(
@@ -114,7 +117,12 @@ def serve(
         if named_host(name) != plain_host(name):
             raise InputError(f"--allow-host is {name!r}; give the name alone, such as gateway.example.org.")
     read = PeopleColumns(
-        confidential=confidential, keys=keys, domain=domain, round_to=round_to, drop_missing=drop_missing
+        confidential=confidential,
+        keys=keys,
+        domain=domain,
+        round_to=round_to,
+        drop_missing=drop_missing,
+        reading=how.reading,
     )
     tokens = Tokens.beside(store)
     listening = serving.bind(host, port)
@@ -146,6 +154,7 @@ class PeopleColumns:
     domain: str | None
     round_to: float | None
     drop_missing: bool
+    reading: Reading
 
     def people(self, source: str) -> Microdata:
         """The people of a file or of a PostgreSQL table."""
@@ -161,6 +170,7 @@ class PeopleColumns:
             domain=None if self.domain is None else domain_values(self.domain),
             round_to=self.round_to,
             drop_missing=self.drop_missing,
+            **self.reading.options,
         )
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -15,6 +16,7 @@ import typer
 
 from equivoc.cli.attribute_options import (
     NOTHING,
+    ReadingOptions,
     asked_tolerances,
     category_names,
     domain_values,
@@ -124,7 +126,7 @@ def check_intruder(prior: str | None, intruder: str | None) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeopleOptions:
+class PeopleOptions(ReadingOptions):
     """A file of people and an intruder, as the options of a command describe them."""
 
     people: Annotated[
@@ -179,6 +181,9 @@ class PeopleOptions:
         ),
     ] = "strongest"
     weights: Annotated[str | None, typer.Option(help="A column of survey weights.")] = None
+    group: Annotated[
+        str | None, typer.Option(help="A column that says which people belong together: the household.")
+    ] = None
     drop_missing: DropMissingOption = False
     engine: EngineOption = "duckdb"
     master: MasterOption = None
@@ -234,12 +239,14 @@ class PeopleOptions:
             confidential=self.kinds(domain=domain) or None,
             keys=names("--keys", self.keys),
             weights=self.weights if control is None else None,
+            group=self.group if control is None else None,
             drop_missing=self.drop_missing,
             engine=self.engine if control is None else "duckdb",
             master=self.master if control is None else None,
             sample=self.sample if control is None else None,
             memory_limit=self.memory_limit,
             spill=self.spill,
+            **self.reading.options,
         )
 
     def asked(self, people: Microdata) -> list[str]:
@@ -257,7 +264,8 @@ class PeopleOptions:
     def inputs(self) -> list[Path]:
         """The files that are read; none of them may be overwritten."""
         people = [] if self.file is None else [self.file]
-        return [*people, *hierarchy_files(self.hierarchy).values()]
+        layout = [] if self.layout is None else [self.layout]
+        return [*people, *layout, *hierarchy_files(self.hierarchy).values()]
 
     def others(self, control: Path) -> Microdata:
         """The people of the control group, read like the people in the data."""
@@ -397,7 +405,7 @@ class AssessmentOptions(ReleaseOptions):
         return result
 
 
-def with_options(kind: type[PeopleOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_options(kind: type[ReadingOptions]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command whose first parameter is a ``kind``: on the command line it has the fields of ``kind`` as
     options, followed by its own.
     """
@@ -413,7 +421,10 @@ def with_options(kind: type[PeopleOptions]) -> Callable[[Callable[..., None]], C
         def with_all(**given: Any) -> None:
             command(kind(**{name: given.pop(name) for name in shared}), **given)
 
-        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
+        how = {each.name for each in dataclass_fields(ReadingOptions)}
+        first = [p for name, p in shared.items() if name not in how]
+        last = [p for name, p in shared.items() if name in how]  # how the file is read: seldom needed
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*first, *own, *last)]
         with_all.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         with_all.__annotations__ = {p.name: p.annotation for p in parameters}
         return with_all

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equivoc.cli.attribute_options import domain_values, names, numbers
+from equivoc.cli.attribute_options import ReadingOptions, domain_values, names, numbers
 from equivoc.cli.options import (
     DomainOption,
     DropMissingOption,
@@ -18,6 +18,7 @@ from equivoc.cli.options import (
     RoundToOption,
     asked_requirements,
     exit_code_of,
+    with_options,
 )
 from equivoc.cli.process import waiting
 from equivoc.cli.table_decide import (
@@ -45,6 +46,7 @@ from equivoc.files import check_outputs, write_csv, writing_into
 from equivoc.requests.named_files import named_files
 
 if TYPE_CHECKING:
+    from equivoc.reading.reading import Reading
     from equivoc.tables.cell_table import CellTable
     from equivoc.tables.rules import Rule
 
@@ -79,6 +81,7 @@ def tabulated(
     domain: str | None,
     round_to: float | None,
     drop_missing: bool,
+    how: Reading,
     rules: Sequence[Rule],
 ) -> CellTable:
     from equivoc.data.read import read
@@ -99,6 +102,7 @@ def tabulated(
         round_to=round_to,
         weights=weights,
         drop_missing=drop_missing,
+        **how.options,
     )
     return tabulate(
         person,
@@ -148,7 +152,9 @@ def released_table(
 KERNELS = "equivoc.tables.contribution_kernels"
 
 
+@with_options(ReadingOptions)
 def table(
+    how: ReadingOptions,
     people: Annotated[
         Path | None,
         typer.Argument(help="The original file: CSV with a header, or Parquet. Not with --audit."),
@@ -332,6 +338,7 @@ def table(
             words: dict[str, Any] = {"counts": counts, "missing_margins": missing_margins}
             words |= {} if margin is None else {"margins": margin}
             words |= {} if symbol is None else {"symbols": symbol}
+            words |= how.reading.options
             frames, facts = released_table(
                 audit, columns, "value" if value is None else value, hierarchies, rules, words
             )
@@ -351,6 +358,7 @@ def table(
                 domain=domain,
                 round_to=round_to,
                 drop_missing=drop_missing,
+                how=how.reading,
                 rules=rules,
             )
             from equivoc.render.table_lines import table_choice_facts, table_comparison_facts

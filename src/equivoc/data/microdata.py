@@ -23,7 +23,7 @@ from equivoc.data.columns import fixed
 from equivoc.data.lattice import lattice
 from equivoc.data.records import open_records
 from equivoc.data.remarks import Remark, remarks
-from equivoc.data.roles import check_key_text, checked_roles, checked_weights, place_attribute
+from equivoc.data.roles import check_key_text, checked_roles, checked_weights, group_codes, place_attribute
 from equivoc.data.tables import OtherTable, open_table, reading_of
 from equivoc.engines.duckdb import workspace
 from equivoc.engines.postgresql import is_address
@@ -45,16 +45,17 @@ class Microdata:
 
     ``source`` is a path (CSV with a header, Parquet, a folder of Parquet files), a PostgreSQL table
     (``postgresql:///dbname?table=people``, see `equivoc.engines.postgresql`), a pandas, polars or pyarrow table, a
-    DuckDB relation, or a Spark DataFrame (counted in the cluster); returned frames are of the same kind (for a path, a
-    database or Spark: pandas). ``domain`` lists the values that the confidential attribute can take; without it, those
-    that occur. ``round_to`` first rounds each value to its nearest multiple (a half goes up). ``weights`` names a
-    column of survey weights. A null key is a value of its own; a null confidential value is an error, or its row is
-    left out with ``drop_missing=True``. Without ``confidential`` the people have keys only: enough for measures of the
-    keys, such as k-anonymity, and for nothing else. ``sample`` draws so many records at random, with ``seed``; all
-    figures are then those of the sample. ``memory_limit`` ("2GiB") limits the memory in which DuckDB reads and counts a
-    file; what does not fit goes to a private folder inside ``spill``, which is removed afterwards. ``separator``,
-    ``decimal``, ``thousands``, ``encoding``, ``header``, ``missing``, ``dates``, ``labels``, ``sheet``, ``layout`` and
-    ``format`` say how a file is read; what is left out is guessed from all of it, and said by `reading`.
+    DuckDB relation, or a Spark DataFrame (counted in the cluster); returned frames are of the same kind (for a
+    path, a database or Spark: pandas). ``domain`` lists the values that the confidential attribute can take;
+    without it, those that occur. ``round_to`` first rounds each value to its nearest multiple (a half goes up).
+    ``weights`` names a column of survey weights, ``group`` one that says which people belong together (`group`). A
+    null key is a value of its own; a null confidential value is an error, or its row is left out with
+    ``drop_missing=True``. Without ``confidential`` the people have keys only: enough for measures of the keys, such
+    as k-anonymity, and for nothing else. ``sample`` draws so many records at random, with ``seed``; all figures are
+    then those of the sample. ``memory_limit`` ("2GiB") limits the memory in which DuckDB reads and counts a file;
+    what does not fit goes to a private folder inside ``spill``, which is removed afterwards. ``separator``,
+    ``decimal``, ``thousands``, ``encoding``, ``header``, ``missing``, ``dates``, ``labels``, ``sheet``, ``layout``
+    and ``format`` say how a file is read; what is left out is guessed from all of it, and said by `reading`.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [30, 41, 30], "salary": [12, 27, 9]})
@@ -72,6 +73,7 @@ class Microdata:
         domain: Iterable[float] | None = None,
         round_to: float | None = None,
         weights: str | None = None,
+        group: str | None = None,
         drop_missing: bool = False,
         sample: int | None = None,
         seed: int = 0,
@@ -88,24 +90,29 @@ class Microdata:
         from_file = isinstance(source, (str, os.PathLike)) and not is_address(source)
         self.source = Path(source) if from_file else None
         """The file that the people were read from; None for a frame or a database. No command may overwrite it."""
-        self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights)
+        self._keys = checked_roles(table, confidential=names, keys=keys, weights=weights, group=group)
         if not (names or self._keys):
             raise InputError("no column has a role: name the confidential column, or at least one key")
         self._kinds = kinds
         self._drop_missing = bool(drop_missing)
         self._weights_name = weights
+        self._group_name = group
+        beside = [name for name in (weights, group) if name is not None]
         if sample is not None:
             sample = checked_whole_number("sample", sample, at_least=1)
         self._records, self._total = open_records(
             table,
             keys=self._keys,
             confidential=names,
-            raw=[] if weights is None else [weights],
+            raw=beside,
             drop_missing=drop_missing,
             sample=sample,
             seed=checked_whole_number("seed", seed, at_least=0),
             given=given,
-            kept=[kind.name for kind in kinds if not isinstance(kind, (Bare, Number))],
+            kept=[
+                *(kind.name for kind in kinds if not isinstance(kind, (Bare, Number))),
+                *([] if group is None else [group]),
+            ],
         )
         self._reading = reading_of(table, given, self._records.facts, self._total + self._records.dropped)
         self.read_otherwise = dict(table.file.notes) if isinstance(table, OtherTable) else {}
@@ -123,8 +130,9 @@ class Microdata:
         for kind in kinds:
             placed = place_attribute(self._records, kind, order=table.order(kind.name))
             self._attributes[kind.name], self._place_of_level[kind.name] = placed
-        self._rebuild = table.from_arrow([*self._keys, *names, *([] if weights is None else [weights])])
+        self._rebuild = table.from_arrow([*self._keys, *names, *beside])
         self._weights = None if weights is None else checked_weights(self._records, weights)
+        self._group = None if group is None else group_codes(self._records, group)
         self._key_codes: dict[str, NDArray[np.int32]] = {}
         self._levels: dict[str, tuple[Any, ...]] = {}
         self._look_at(names[0] if len(names) == 1 else None)
@@ -233,9 +241,9 @@ class Microdata:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns with a role: keys, confidential, weights."""
-        weights = () if self._weights_name is None else (self._weights_name,)
-        return tuple(dict.fromkeys((*self._keys, *self._attributes, *weights)))
+        """All columns with a role: keys, confidential, weights, group."""
+        others = [name for name in (self._weights_name, self._group_name) if name is not None]
+        return tuple(dict.fromkeys((*self._keys, *self._attributes, *others)))
 
     @property
     def values(self) -> NDArray[Any]:
@@ -285,6 +293,13 @@ class Microdata:
     def weights(self) -> NDArray[np.float64] | None:
         """Each record's survey weight; None without weights."""
         return self._weights
+
+    @property
+    def group(self) -> NDArray[np.int64] | None:
+        """Each record's group, such as its household, as a number from 0; who has none is a group of her own. None
+        without a group column, which is no key.
+        """
+        return self._group
 
     @property
     def dropped(self) -> int:

@@ -331,7 +331,11 @@ def as_read(
             for column in held_columns(table, others)[0].values() if others else ():
                 yield column.levels
 
-        decisive = ColumnRoles([*roles.decisive, *unencoded], roles.others, roles.kept)
+        decisive = ColumnRoles(
+            [*roles.decisive, *(name for name in unencoded if name not in roles.kept)],
+            roles.others,
+            roles.kept,
+        )
         found, facts = read_as_texts(
             everything, roles=decisive, given=given, place=place, elsewhere=elsewhere
         )

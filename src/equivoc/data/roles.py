@@ -29,7 +29,12 @@ _LONGEST_VALUE = 60
 
 
 def checked_roles(
-    table: Table, *, confidential: Sequence[str], keys: Iterable[str], weights: str | None
+    table: Table,
+    *,
+    confidential: Sequence[str],
+    keys: Iterable[str],
+    weights: str | None,
+    group: str | None = None,
 ) -> tuple[str, ...]:
     if isinstance(keys, str):
         raise InputError(f"keys must be a list of column names, such as [{keys!r}]")
@@ -47,6 +52,8 @@ def checked_roles(
     ]
     if weights is not None:
         roles.append(("the weights column", weights))
+    if group is not None:
+        roles.append(("the group column", group))
     for role, name in roles:
         if not isinstance(name, str):
             raise InputError(f"{role} must be given by its name, not {name!r}")
@@ -63,7 +70,21 @@ def checked_roles(
             raise InputError(f"the key {name!r} is listed {chosen.count(name)} times: list it once")
     if weights in confidential:
         raise InputError(f"{weights!r} is the confidential column, so it cannot hold the weights")
+    if group is not None and group in (*confidential, *chosen, weights):
+        raise InputError(
+            f"{group!r} has another role, so it cannot be the group column: give the column that says which people "
+            "belong together, such as the household's number"
+        )
     return chosen
+
+
+def group_codes(records: Records, name: str) -> NDArray[np.int64]:
+    """The group of each record, from 0; a record without one is a group of its own."""
+    raw = records.raw(name).combine_chunks().dictionary_encode()
+    codes = np.array(raw.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    alone = codes < 0
+    codes[alone] = len(raw.dictionary) + np.arange(int(alone.sum()))
+    return fixed(codes)
 
 
 def place_attribute(

@@ -206,6 +206,8 @@ def in_python(value: Any) -> str:
     """A value as a Python expression."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(in_python, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name!r}: {in_python(each)}' for name, each in value.items())}}}"
     if isinstance(value, Path):
         return f"pathlib.Path({str(value)!r})"
     return value.python if isinstance(value, Declared) else repr(value)
@@ -213,13 +215,22 @@ def in_python(value: Any) -> str:
 
 def plain(param: Param, value: Any) -> Any:
     """A value as plain data: numbers, flags, texts, lists and mappings."""
-    if value is None or param.kind in ("number", "choice", "flag", "table"):
+    if param.kind == "table":
+        return _lists(value)
+    if value is None or param.kind in ("number", "choice", "flag"):
         return value
     if param.kind in ("names", "numbers"):
         return list(value)
     if param.kind == "inner":
         return [each.notation for each in value] if isinstance(value, tuple) else value.notation
     return value if isinstance(value, str) and not param.has_separators else str(written(value))
+
+
+def _lists(value: Any) -> Any:
+    """A mapping or a list whose parts are lists, as JSON and TOML have them."""
+    if isinstance(value, Mapping):
+        return {name: _lists(each) for name, each in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def declared(param: Param, default: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from equivoc.checks import is_number, is_whole
 from equivoc.errors import InputError
 from equivoc.files import check_readable
+from equivoc.reading.reading import Reading
 from equivoc.requests.described_people import KINDS
 
 FORMAT = "equivoc certificate"
@@ -144,6 +145,22 @@ def _domain(found: Any) -> bool:
     return found is None or _list_of(_figure, least=1)(found)
 
 
+def _reading(found: Any) -> bool:
+    """How the people were read; certificates of older versions do not say it."""
+    if found is MISSING:
+        return True
+    asked = found.get("asked") if isinstance(found, dict) else None
+    if not isinstance(asked, dict):
+        return False
+    try:
+        Reading.read(asked)
+    except InputError:
+        return False
+    return True
+
+
+MISSING = object()
+
 FIELDS: Mapping[str, Callable[[Any], bool]] = {
     "made_with.equivoc": _text,
     "technique.notation": _text,
@@ -152,6 +169,7 @@ FIELDS: Mapping[str, Callable[[Any], bool]] = {
     "people.left_out": _count,
     "people.keys": _list_of(_text),
     "people.drop_missing": _flag,
+    "people.reading": _reading,
     "assessment.known": _list_of(_text),
     "assessment.prior": _text,
     "assessment.intruder": _text,
@@ -217,9 +235,6 @@ def _wrong(facts: Any, fields: Mapping[str, Callable[[Any], bool]], place: str) 
     for path, fits in fields.items():
         if not fits(_at(facts, path)):
             yield place + path.replace("\0", ".")
-
-
-MISSING = object()
 
 
 def _at(facts: Any, path: str) -> Any:

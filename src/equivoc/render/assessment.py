@@ -176,6 +176,7 @@ def data_facts(result: Assessment, unit: str, bounds: Bounds | None) -> dict[str
     return {
         "records": len(people),
         "dropped": people.dropped,
+        "reading": people.reading.json,
         "classes": len(classes),
         "smallest_class": sizes.min(),
         "largest_class": sizes.max(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +17,7 @@ from equivoc.attributes.numbers import even_domain
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError
 from equivoc.files import is_file
+from equivoc.reading.reading import Reading
 
 KINDS: dict[str, type[Kind]] = {
     "by its values": Bare,
@@ -28,13 +30,16 @@ LONGEST_DOMAIN = 1_000_000
 
 
 def described_people(people: Microdata) -> dict[str, Any]:
-    """Columns, their roles and kinds, the number of records, and of rows left out for want of a value."""
+    """Columns, their roles and kinds, how they were read, the number of records, and of rows left out for want of a
+    value.
+    """
     return {
         "records": len(people),
         "left_out": people.dropped,
         "keys": list(people.keys),
         "confidential": [_described(kind) for kind in people.kinds if kind.name in people.attributes],
         "drop_missing": people.drop_missing,
+        "reading": people.reading.json,
     }
 
 
@@ -55,8 +60,10 @@ def read_described(
     if unused:
         raise InputError(f"hierarchy names {unused[0]!r}, which is no confidential column with a hierarchy.")
     kinds = [_kind(each, hierarchy or {}, folders) for each in described["confidential"]]
+    asked = Reading.read((described.get("reading") or {}).get("asked") or {})
+    options = asked.options if isinstance(source, (str, os.PathLike)) else {}
     return Microdata(
-        source, confidential=kinds, keys=described["keys"], drop_missing=described["drop_missing"]
+        source, confidential=kinds, keys=described["keys"], drop_missing=described["drop_missing"], **options
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from equivoc.errors import InputError
-from equivoc.notation.declared import Declared, choice, file, flag, number, text
+from equivoc.notation.declared import Param, choice, file, flag, number, text
 from equivoc.notation.lists import names, numbers, table
+from equivoc.reading.reading import Reading
 
 if TYPE_CHECKING:
     from equivoc.attributes.kinds import Kind
@@ -30,8 +31,8 @@ def _files_beside(given: Any, folder: Path) -> Any:
 
 
 @dataclass(frozen=True)
-class PeopleRequest(Declared):
-    """A file of people and the roles of its columns.
+class PeopleRequest(Reading):
+    """A file of people, the roles of its columns, and how it is read.
 
     >>> people = PeopleRequest("people.csv", confidential="pay", keys=["age", "sex"], round_to=10)
     >>> people.confidential, people.data["keys"]
@@ -61,6 +62,7 @@ class PeopleRequest(Declared):
     )
     categories: tuple[str, ...] = names("confidential columns whose numbers are codes", default=())
     weights: str | None = text("a column of survey weights", default=None)
+    group: str | None = text("a column that says which people belong together: the household", default=None)
     drop_missing: bool = flag("leave out rows without a confidential value")
     sample: int | None = number(
         "draw this many records at random, the same ones each time", at_least=1, whole=True, default=None
@@ -69,6 +71,11 @@ class PeopleRequest(Declared):
     master: str | None = text("the address of Spark's master", default=None)
     memory_limit: str | None = text("the memory in which a file is read and counted", default=None)
     spill: str | None = text("a folder for temporary data that do not fit into the memory", default=None)
+
+    def given(self) -> list[tuple[Param, Any]]:
+        """What is required or differs from the defaults; how the file is read comes last."""
+        own = {each.name for each in fields(Reading)}
+        return sorted(super().given(), key=lambda each: each[0].name in own)
 
     def kinds(self) -> list[Kind]:
         """The confidential columns, each with the kind of its values."""
@@ -100,12 +107,14 @@ class PeopleRequest(Declared):
                 confidential=self.kinds() or None,
                 keys=self.keys,
                 weights=self.weights,
+                group=self.group,
                 drop_missing=self.drop_missing,
                 sample=self.sample,
                 engine=self.engine,
                 master=self.master,
                 memory_limit=self.memory_limit,
                 spill=self.spill,
+                **self.asked.options,
             )
         except InputError as mistake:
             message = str(mistake)

@@ -4,7 +4,8 @@
 path = "people.csv"          # relative to the plan's folder
 confidential = "salary"
 keys = ["age", "sex"]
-round_to = 10                # optional, as are domain, weights and drop_missing
+round_to = 10                # optional, as are domain, weights, group and drop_missing
+decimal = ","                # optional, as are separator, encoding, missing and the like, as in `equivoc.read`
 # for categories:
 # hierarchy = { disease = "disease.csv" }         # relative to the plan's folder
 # ordered = { severity = ["mild", "severe"] }     # lowest first
@@ -36,7 +37,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -45,6 +46,7 @@ from typing import Any
 from equivoc.attributes.numbers import even_domain
 from equivoc.data.microdata import Microdata
 from equivoc.errors import InputError, did_you_mean
+from equivoc.reading.reading import Reading
 from equivoc.requests.people import PeopleRequest
 from equivoc.requests.plan_text import TomlLines, read_toml, wrong
 from equivoc.requests.question import MOST_CELLS, too_many_cells
@@ -61,6 +63,16 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "round_to": ((int, float), "a number"),
     "domain": ((list, dict), "a list of numbers, or { low = …, high = …, step = … }"),
     "weights": (str, "the name of a column"),
+    "group": (str, "the name of a column"),
+    "header": (bool, "true or false"),
+    "missing": (
+        (list, dict),
+        'a list of words, or a table of columns and words, such as { income = ["-8"] }',
+    ),
+    **dict.fromkeys(
+        ("format", "separator", "decimal", "thousands", "encoding", "labels", "dates", "sheet", "layout"),
+        (str, "a text"),
+    ),
     "drop_missing": (bool, "true or false"),
     "engine": (str, "a text"),
     "master": (str, "a text"),
@@ -81,7 +93,9 @@ KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "rules": (list, 'a list of texts, such as ["true_hit(5000) <= 0.2"]'),
 }
 ABOUT_KINDS = ("round_to", "domain", "hierarchy", "ordered", "categories")
-DATA = ("path", "confidential", "keys", "weights", "drop_missing", "engine", "master", *ABOUT_KINDS)
+READING = tuple(each.name for each in fields(Reading))
+ROLES = ("confidential", "keys", "weights", "group")
+DATA = ("path", *ROLES, "drop_missing", "engine", "master", *ABOUT_KINDS, *READING)
 REQUIRE = ("rules",)
 DESIGNS = {
     "study": ("known_sizes", "subsets", "replicates", "seed", "prior", "intruder"),
@@ -99,7 +113,9 @@ DESIGNS = {
 }
 """The keys of the table that describes the computation, by its name."""
 SAID_OF_DATA = {
+    **{name: (f"{name} is", f"{name}=") for name in READING if name != "header"},
     "weights": ("the weights column", "hold the weights"),
+    "group": ("the group column",),
     "hierarchy": ("hierarchy",),
     "ordered": ("ordered", "levels"),
     "categories": ("categories is",),
@@ -147,6 +163,8 @@ class Plan:
             strange = [name for name in given.get("categories", []) if not isinstance(name, str)]
             if strange:
                 raise InputError(f"categories is a list that contains {strange[0]!r}; give names of columns.")
+            if "layout" in given:
+                given["layout"] = str(self.path.parent / given["layout"])
             given["hierarchy"] = {name: str(file) for name, file in self.hierarchies().items()}
             return PeopleRequest(path if in_catalog else str(self.path.parent / path), **given).open()
 

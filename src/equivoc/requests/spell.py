@@ -84,6 +84,12 @@ def option(param: Param, value: Any) -> list[str]:
         return [name] if plainly else [f"--no-{param.name.replace('_', '-')}"]
     if param.name in REPEATED:
         return [word for each in plainly for word in (name, each)]
+    if param.kind == "table" and not isinstance(plainly, Mapping):
+        if any("=" in each for each in plainly):
+            raise InputError(
+                f"a command cannot describe {plainly!r}, which has an equals sign: use Python or a plan."
+            )
+        return [name, listed(plainly)]
     if param.kind == "table":
         return [word for key, each in plainly.items() for word in (name, _pair(key, each))]
     if param.kind == "names":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from equivoc.attributes.level_text import written
 from equivoc.data.tables import CsvTable, Table, open_table
 from equivoc.errors import InputError, did_you_mean
 from equivoc.files import NUMBER, unescaped
+from equivoc.reading.reading import Reading, ReadingOptions, checked_options
+from equivoc.reading.written_numbers import fitting, plain_numbers
 from equivoc.tables.adding_up import check_adds_up, check_contributors, check_contributors_add_up
 from equivoc.tables.attacker import cell_name
 from equivoc.tables.cell_table import MISSING, CellTable, Dimension, dimension_of
@@ -65,6 +67,7 @@ def read_cells(
     symbols: Sequence[str] = SYMBOLS,
     counts: bool = False,
     missing_margins: bool = False,
+    **reading: Unpack[ReadingOptions],
 ) -> CellTable:
     """The table in a CSV file, a Parquet file or a frame: a row for each cell, margins included.
 
@@ -74,16 +77,18 @@ def read_cells(
     contributors of a cell and their two largest contributions; the rules then take the value for the sum of all
     contributions, so nobody may have contributed less than 0, and the table may not be weighted. A margin or subtotal
     that is nowhere in the file is an error, unless ``missing_margins``: it is then computed where all its parts are
-    published, and unknown elsewhere.
+    published, and unknown elsewhere. ``reading`` says how a file is read, as in `equivoc.read`.
     """
     names = checked_columns(by)
-    table = open_table(source)
+    given = Reading(**checked_options("read_cells", reading))
+    table = open_table(source, given=given)
     for name in (*names, value):
         if name not in table.names:
             raise InputError(f"the table has no column {name!r}{did_you_mean(name, table.names)}")
     if value in names:
         raise InputError(f"{value!r} is in by, so it cannot be the column of values.")
     rows = _read(table, (*names, value, *(n for n in KNOWN if n in table.names and n not in (*names, value))))
+    _in_plain_notation(rows, (value, *KNOWN), symbols, given)
     trees = trees_of(hierarchies, names)
     all_of = _folded("margins", margins)
     found = [_dimension(rows, name, all_of, trees.get(name)) for name in names]
@@ -120,6 +125,31 @@ def _read(table: Table, names: Sequence[str]) -> Rows:
         for name in names:
             columns[name] = [None if entry != entry else entry for entry in columns[name]]
     return Rows(columns, table)
+
+
+def _in_plain_notation(rows: Rows, names: Sequence[str], symbols: Sequence[str], given: Reading) -> None:
+    """Numbers in the notation of the file become plain ones, in place; InputError if two notations fit."""
+    import pyarrow as pa
+
+    if not isinstance(rows.table, CsvTable):
+        return
+    hidden = _folded("symbols", symbols)
+    for name in names:
+        entries = rows.columns.get(name, [])
+        there = [entry.strip() for entry in entries if entry and entry.strip().casefold() not in hidden]
+        texts = pa.array(sorted(set(there)), pa.string())
+        notations, marks = fitting(texts, given=given)
+        if not marks or not notations:
+            continue
+        if len({plain_numbers(texts, each)[0].as_py() for each in notations}) > 1 and len(notations) > 1:
+            mark = "," if "," in marks else "."
+            row = next(row for row, entry in enumerate(entries) if entry and mark in entry)
+            raise InputError(
+                f"{rows.place(row)} the column {name!r} holds {entries[row]!r}, which fits decimal={mark!r} and "
+                f"thousands={mark!r}: say which"
+            )
+        plain = dict(zip(texts.to_pylist(), plain_numbers(texts, notations[0]).to_pylist(), strict=True))
+        rows.columns[name] = [plain.get(entry.strip(), entry) if entry else entry for entry in entries]
 
 
 def _folded(name: str, words: Sequence[str]) -> set[str]:

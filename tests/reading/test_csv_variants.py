@@ -6,6 +6,7 @@ They are written by Python's csv and by hand, as R, Excel in German, SAS and sta
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import gzip
 import io
 import json
@@ -362,6 +363,19 @@ def test_codes_for_missing_values_in_frames_and_parquet(tmp_path: Path) -> None:
         eq.Microdata(frame, confidential="pay", separator=";")
     with pytest.raises(eq.InputError, match="decimal is not for a Parquet file"):
         eq.read(tmp_path / "people.parquet", confidential="pay", decimal=",")
+
+
+def test_dates_as_the_file_writes_them(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("born;pay\n31.12.1980;1\n01.02.1990;2\nNA;3\n")
+    people = eq.read(file, confidential="pay", keys=["born"], dates="%d.%m.%Y")
+    assert people.levels("born") == (dt.date(1980, 12, 31), dt.date(1990, 2, 1), None)
+    assert people.reading.missing == {"born": {"NA": 1}}
+    file.write_text("born;pay\n31.12.1980;1\n12/31/1990;2\n")
+    with pytest.raises(eq.InputError, match="on line 3 of people.csv, the column 'born' holds '12/31/1990'"):
+        eq.read(file, confidential="pay", keys=["born"], dates="%d.%m.%Y")
+    with pytest.raises(eq.InputError, match="dates is '%q'"):
+        eq.read(file, confidential="pay", keys=["born"], dates="%q")
 
 
 def test_a_group_is_no_key(tmp_path: Path) -> None:

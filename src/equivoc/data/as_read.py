@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from equivoc.attributes.written_values import is_missing_word
 from equivoc.data.columns import Column, arrange
 from equivoc.errors import InputError
 from equivoc.reading.reading import DECIMALS, Answer, Reading, TwoReadingsError
@@ -62,12 +64,21 @@ def read_as_texts(
         for name, column in columns.items()
         if is_text(column.levels)
     }
-    decisive = [name for name in roles.decisive if name in looks]
+    dates = {
+        name: written
+        for name, seen in looks.items()
+        if name not in roles.kept and (written := written_dates(seen, given, name, place)) is not None
+    }
+    decisive = [name for name in roles.decisive if name in looks and name not in dates]
     for name in decisive:
         _check_given(name, columns[name], looks[name], given, place)
     decimal = _decimal(looks, decisive, given, place, elsewhere)
     found, missing, thousands = dict(columns), {}, given.thousands
     for name, seen in looks.items():
+        if name in dates:
+            found[name], words = _without(columns[name], *dates[name])
+            missing |= {name: words} if words else {}
+            continue
         # A key that fits two notations, and nothing decides: it stays as it is written.
         open_ = decimal is None and seen.ambiguous
         notation = None if open_ else seen.notation(decimal or ".")
@@ -81,6 +92,43 @@ def read_as_texts(
         if words:
             missing[name] = words
     return found, TextFacts(decimal or ".", thousands, missing)
+
+
+def written_dates(seen: Look, given: Reading, name: str, place: Place) -> tuple[pa.Array, Any] | None:
+    """The texts as 2020-01-31, if all of them are dates in the format that the caller gave, and which are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if given.dates is None or len(seen.texts) == seen.texts.null_count:
+        return None
+    blank = np.array(
+        [text is not None and is_missing_word(text) for text in seen.texts.to_pylist()], np.bool_
+    )
+    missing = seen.missing | blank
+    texts = [None if gone else text for text, gone in zip(seen.texts.to_pylist(), missing, strict=True)]
+    times = [None if text is None else _time(text, given.dates) for text in texts]
+    there = [at for at, text in enumerate(texts) if text is not None]
+    wrong = [at for at in there if times[at] is None]
+    if not there or len(wrong) == len(there):
+        return None
+    if wrong:
+        raise InputError(
+            f"{place(name, wrong[0])} the column {name!r} holds {texts[wrong[0]]!r}, which is no date as "
+            f"dates={given.dates!r} says, while others are: write all of them in one way"
+        )
+    whole = all(
+        time is None or time == time.replace(hour=0, minute=0, second=0, microsecond=0) for time in times
+    )
+    form = "%Y-%m-%d" if whole else "%Y-%m-%d %H:%M:%S"
+    written = pa.array([None if time is None else time.strftime(form) for time in times], seen.texts.type)
+    return pc.if_else(pa.array(missing), seen.texts, written), missing
+
+
+def _time(text: str, form: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, form)
+    except ValueError:
+        return None
 
 
 def without_missing(columns: Mapping[str, Column], *, given: Reading) -> tuple[dict[str, Column], TextFacts]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict, cast
 
@@ -90,6 +92,15 @@ def _missing(given: Any) -> MissingWords:
     return _words(given)
 
 
+def _is_date_format(form: str) -> bool:
+    """True if dates that are written with it can be read with it."""
+    day = datetime(2021, 12, 31)
+    try:
+        return datetime.strptime(day.strftime(form), form).date() == day.date()
+    except (ValueError, re.error):
+        return False
+
+
 def _words(given: Any) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(map(str, given))
 
@@ -142,6 +153,9 @@ class Reading(Declared):
                 raise InputError(f"{name} is {given!r}; it must be a text.")
         if self.decimal is not None and self.decimal == self.thousands:
             raise InputError(f"decimal and thousands are both {self.decimal!r}: give two different marks.")
+
+        if self.dates is not None and not _is_date_format(self.dates):
+            raise InputError(f"dates is {self.dates!r}; give a format such as %d.%m.%Y.")
 
     @property
     def asked(self) -> Reading:

@@ -372,7 +372,9 @@ def test_dates_as_the_file_writes_them(tmp_path: Path) -> None:
     assert people.levels("born") == (dt.date(1980, 12, 31), dt.date(1990, 2, 1), None)
     assert people.reading.missing == {"born": {"NA": 1}}
     file.write_text("born;pay\n31.12.1980;1\n12/31/1990;2\n")
-    with pytest.raises(eq.InputError, match="on line 3 of people.csv, the column 'born' holds '12/31/1990'"):
+    with pytest.raises(
+        eq.InputError, match=r"on line 3 of people\.csv, the column 'born' holds '12/31/1990'"
+    ):
         eq.read(file, confidential="pay", keys=["born"], dates="%d.%m.%Y")
     with pytest.raises(eq.InputError, match="dates is '%q'"):
         eq.read(file, confidential="pay", keys=["born"], dates="%q")

@@ -73,7 +73,8 @@ def read_as_texts(
     for name in decisive:
         _check_given(name, columns[name], looks[name], given, place)
     decimal = _decimal(looks, decisive, given, place, elsewhere)
-    found, missing, thousands = dict(columns), {}, given.thousands
+    found, thousands = dict(columns), given.thousands
+    missing: dict[str, dict[str, int]] = {}
     for name, seen in looks.items():
         if name in dates:
             found[name], words = _without(columns[name], *dates[name])

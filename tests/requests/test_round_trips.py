@@ -49,8 +49,22 @@ notations = st.sampled_from(
 )
 
 
+words = st.lists(texts.filter(str.strip), min_size=1, max_size=3)
+OF_READING: dict[str, st.SearchStrategy[Any]] = {
+    "separator": st.sampled_from([";", "\t", "^"]),
+    "decimal": st.just(","),
+    "thousands": st.sampled_from(["'", " ", "none"]),
+    "encoding": st.sampled_from(["utf-16", "latin-1", "cp850"]),
+    "dates": st.sampled_from(["%d.%m.%Y", "%Y%m%d"]),
+    "missing": words | st.dictionaries(texts, words, min_size=1),
+}
+"""How a file is read: values that fit each other."""
+
+
 def values_of(param: Param) -> st.SearchStrategy[Any]:
     """Valid values of a parameter; for numbers, those that every limit of the tasks allows."""
+    if param.name in OF_READING:
+        return OF_READING[param.name]
     if param.kind == "number":
         return st.integers(1, 9) if "whole" in param.wanted else st.floats(0.01, 1, exclude_max=True)
     return {
@@ -117,7 +131,8 @@ def test_json_and_toml_lead_back(task: Task) -> None:
 def test_the_command_is_one_line_of_words_that_name_every_field(task: Task) -> None:
     tables = [name for name in ("hierarchy", "ordered") if name not in task.unsaid]
     columns = [column for name in tables for column in getattr(task.people, name) or {}]
-    if any("=" in column for column in columns):  # the only text that no command can say
+    missing = task.people.missing or ()
+    if any("=" in each for each in (*columns, *missing)):  # the only text that no command can say
         with pytest.raises(InputError, match=r"equals sign|no option"):
             _ = task.command
         return

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from equivoc.attributes.written_values import is_measured, is_missing_word
 from equivoc.engines.text_file import Compression, Dialect, compression_of, open_text, undecodable
 from equivoc.errors import InputError
-from equivoc.reading.encoding import checked_encoding, guess_encoding
+from equivoc.reading.encoding import guess_encoding
 
 if TYPE_CHECKING:
     from equivoc.reading.reading import Reading
@@ -62,7 +62,7 @@ def guess_dialect(path: Path, given: Reading) -> Dialect:
 
 def _encoding(path: Path, compression: Compression, given: Reading) -> str:
     if given.encoding is not None:
-        return checked_encoding(given.encoding)
+        return given.encoding
     return guess_encoding(path, compression)
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypedDict, cast
 from equivoc.engines.text_file import encoding_name
 from equivoc.errors import InputError
 from equivoc.notation.declared import Declared, Param, choice, declared, file, flag, text
+from equivoc.reading.encoding import checked_encoding
 from equivoc.text import listed
 
 FORMATS = ("csv", "fixed", "parquet", "arrow", "excel", "ods", "spss", "stata", "sas", "xport", "r")
@@ -86,10 +87,10 @@ def _is_word(given: Any) -> bool:
     return isinstance(given, (str, int, float)) and not isinstance(given, bool)
 
 
-def _missing(given: Any) -> MissingWords:
+def _missing(given: Any) -> MissingWords | None:
     if isinstance(given, Mapping):
-        return {name: _words(words) for name, words in given.items()}
-    return _words(given)
+        return {name: _words(words) for name, words in given.items()} or None
+    return _words(given) or None
 
 
 def _is_date_format(form: str) -> bool:
@@ -151,6 +152,8 @@ class Reading(Declared):
             given = getattr(self, name)
             if given is not None and not (isinstance(given, str) and given):
                 raise InputError(f"{name} is {given!r}; it must be a text.")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", checked_encoding(self.encoding))
         if self.decimal is not None and self.decimal == self.thousands:
             raise InputError(f"decimal and thousands are both {self.decimal!r}: give two different marks.")
 

@@ -44,7 +44,7 @@ class Table(Task):
         "memory_limit",
         "spill",
     )
-    no_option: ClassVar[tuple[str, ...]] = ("sample", "engine", "master")
+    no_option: ClassVar[tuple[str, ...]] = ("group", "sample", "engine", "master")
     unused: ClassVar[tuple[str, ...]] = ("known", "prior", "intruder", *OF_SURVEYS)
     by: tuple[str, ...] = names("one to four columns that make the cells")
     value: str | None = text("the column that is added up; None: people are counted", default=None)

@@ -302,7 +302,7 @@ class Audit(Task):
         "memory_limit",
         "spill",
     )
-    no_option: ClassVar[tuple[str, ...]] = ("statements", "sample", "engine", "master")
+    no_option: ClassVar[tuple[str, ...]] = ("statements", "group", "sample", "engine", "master")
     queries: str | None = file(
         "the file of the SQL statements", beside=_beside, default=None, has_separators=False
     )

@@ -282,7 +282,7 @@ REST = "".join(f"{at},{at}\n" for at in range(3))
         ("age,pay\n" + REST, {"missing": 3}, "missing is 3; it must be a list of words"),
         ("a;b,c\n1;2,3\n4;5,6\n", {"confidential": "a", "keys": []}, "two separators, commas or semicolons"),
         (packed(b"age,pay\n" + b"\0" * (80 << 20)), {}, "unpacks to more than"),
-        (packed(b"age,pay\n1,2\n")[:60], {}, "damaged or truncated"),
+        (packed(b"age,pay\n1,2\n")[:60], {}, "damaged"),
     ],
 )  # fmt: skip
 def test_what_is_refused(content: bytes | str, options: dict[str, Any], says: str, tmp_path: Path) -> None:
@@ -378,6 +378,23 @@ def test_dates_as_the_file_writes_them(tmp_path: Path) -> None:
         eq.read(file, confidential="pay", keys=["born"], dates="%d.%m.%Y")
     with pytest.raises(eq.InputError, match="dates is '%q'"):
         eq.read(file, confidential="pay", keys=["born"], dates="%q")
+
+
+def test_a_fixed_width_file_gives_the_same_people(plain: list[tuple[Any, ...]], tmp_path: Path) -> None:
+    """As statistical offices write it: no header, places of columns in a file of their own, Latin-1."""
+    widths = (3, 12, 12, 8, 6)
+    lines = [
+        "".join(each.rjust(w) for each, w in zip(row, widths, strict=True)) for row in cells(decimal=",")
+    ]
+    (tmp_path / "people.dat").write_bytes(("\n".join(lines) + "\n").encode("latin-1"))
+    starts = [1 + sum(widths[:at]) for at in range(5)]
+    fields = "".join(f"{name},{start},{w}\n" for name, start, w in zip(NAMES, starts, widths, strict=True))
+    (tmp_path / "layout.csv").write_text("name,start,width\n" + fields)
+    people = people_of(tmp_path / "people.dat", layout=str(tmp_path / "layout.csv"))
+    assert every_cell(people) == plain
+    assert people.reading.sentence == "read as: fixed, decimal comma, Latin-1"
+    with pytest.raises(eq.InputError, match="name the file that describes its columns"):
+        people_of(tmp_path / "people.dat", format="fixed")
 
 
 def test_a_group_is_no_key(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from equivoc.engines.spark import SparkTable
 from equivoc.errors import InputError
 from equivoc.files import check_readable
 from equivoc.reading.dialect import guess_dialect
+from equivoc.reading.fixed_width import fixed_width_file
 from equivoc.reading.formats.kinds import NAMES, FormatTable, shown
 from equivoc.reading.formats.opening import open_format
 from equivoc.reading.reading import GUESS, ReadAs, Reading
@@ -194,7 +195,14 @@ def _open_path(path: Path, work: Workspace, given: Reading) -> CsvTable | Engine
     if given.format == "parquet" or (given.format is None and (suffix in _PARQUET or start == b"PAR1")):
         _refuse(given, (*_OF_TEXT, *_OF_FORMATS), "is not for a Parquet file: leave it out")
         return EngineTable(parquet_file(path, work))
-    if given.format not in ("csv", "fixed"):
+    if given.layout is not None or given.format == "fixed":
+        if given.layout is None:
+            raise InputError(
+                f"{path} is read as a fixed-width file: name the file that describes its columns, layout=…"
+            )
+        _refuse(given, ("separator", "header", *_OF_FORMATS), "is not for a fixed-width file: leave it out")
+        return OtherTable(fixed_width_file(path, given.layout, given.encoding))
+    if given.format != "csv":
         other = open_format(
             path, format=given.format, sheet=given.sheet, encoding=given.encoding, labels=given.labels
         )
@@ -249,6 +257,9 @@ def reading_of(table: Table, given: Reading, facts: TextFacts, records: int) -> 
             missing=words,
             labels=(given.labels or "labels") if table.file.value_labels else None,
             sheet=given.sheet,
+            encoding=getattr(getattr(table.file, "dialect", None), "encoding", None),
+            dates=given.dates,
+            layout=given.layout,
             given=named,
             asked=given,
             records=records,
@@ -305,7 +316,7 @@ class OtherTable:
     @property
     def is_written(self) -> bool:
         """True if somebody wrote the entries by hand: text among them is read as that of a text file."""
-        return self.file.format in ("excel", "ods")
+        return self.file.format in ("excel", "ods", "fixed")
 
     @property
     def names(self) -> tuple[str, ...]:

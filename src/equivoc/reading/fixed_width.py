@@ -16,12 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from equivoc.attributes.written_values import NUMBER
 from equivoc.checks import is_whole
+from equivoc.engines.text_file import Dialect, compression_of, open_text, undecodable
 from equivoc.errors import InputError
 from equivoc.files import check_readable
+from equivoc.reading.encoding import guess_encoding
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -363,3 +365,51 @@ def write_as_csv(lines: Iterable[str], layout: Layout, target: Path, *, source: 
             writer.write_batch(batch)
             records += batch.num_rows
     return records
+
+
+@dataclass(frozen=True, eq=False)
+class FixedWidthFile:
+    """A fixed-width file with its layout, as a table of texts."""
+
+    path: Path
+    layout: Layout
+    dialect: Dialect
+    format: Literal["fixed"] = "fixed"
+    value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    missing: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    rows: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.layout.names
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        empty = True
+        with open_text(self.path, self.dialect) as lines:
+            try:
+                for batch in fixed_width_batches(lines, self.layout, source=self.path, names=names):
+                    empty = False
+                    yield batch.select(list(names))
+            except UnicodeError:
+                raise InputError(undecodable(self.path, self.dialect)) from None
+        if empty:
+            yield pa.RecordBatch.from_arrays([pa.array([], pa.large_string()) for _ in names], list(names))
+
+    def order(self, name: str) -> None:
+        return None
+
+
+def fixed_width_file(path: Path, layout: str, encoding: str | None) -> FixedWidthFile:
+    """The file with the layout in another one."""
+    compression = compression_of(path)
+    found = read_layout(layout)
+    if found.separator is not None:
+        raise InputError(
+            f"the layout {layout} is of a file with a separator, {found.separator!r}: leave the layout out, and say "
+            f"separator={found.separator!r}, header={found.header} and missing=…"
+        )
+    dialect = Dialect(encoding=encoding or guess_encoding(path, compression), compression=compression)
+    return FixedWidthFile(path, found, dialect)

@@ -12,11 +12,12 @@ from equivoc.text import exact
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Format = Literal["arrow", "excel", "ods", "spss", "stata", "sas", "xport", "r"]
+Format = Literal["fixed", "arrow", "excel", "ods", "spss", "stata", "sas", "xport", "r"]
 Code = float | int | str
 """A stored value, or the letter of a missing value of Stata or SAS, as in ``.a``."""
 
 NAMES: Mapping[str, str] = {
+    "fixed": "a fixed-width file",
     "arrow": "an Arrow file",
     "excel": "an Excel workbook",
     "ods": "an OpenDocument spreadsheet",

@@ -26,7 +26,7 @@ from equivoc.web.people_spec import PeopleSpec, in_words_of_the_page
 if TYPE_CHECKING:
     from equivoc.assessment.assessment import Assessment
 
-LATER = ("knowledge", "contributions", "curve", "utility", "measures", "advice")
+LATER = ("knowledge", "contributions", "curve", "utility", "measures", "advice", "together")
 """Fields of an assessment that take longer; they are sent if they are asked for by name."""
 
 
@@ -111,7 +111,7 @@ class Answers:
         subsets = result.subsets if {"knowledge", "contributions", "advice"} & set(wanted) else None
         facts = core_facts(result, unit=unit, advice="advice" in wanted)
         answer = {
-            "key": key_of(asked),
+            "key": key_of(asked, held.spec),
             "intruder": result.intruder,
             "asked": _asked_facts(asked, result),
             "facts": facts,
@@ -123,6 +123,7 @@ class Answers:
             "contributions": lambda: _contributions(result),
             "curve": lambda: _curve_facts(result),
             "measures": lambda: [row._asdict() for row in result.measures],
+            "together": lambda: held.together(asked),
         }
         for name in wanted:
             if name in later:
@@ -193,9 +194,10 @@ class Answers:
         return self.held
 
 
-def key_of(asked: Asked) -> str:
-    """A short name of what was asked, whoever the intruder is."""
+def key_of(asked: Asked, spec: PeopleSpec) -> str:
+    """A short name of what was asked about which attribute, whoever the intruder is."""
     described = {name: value for name, value in asdict(asked).items() if name != "intruder"}
+    described |= {"attribute": spec.confidential} if spec.also else {}
     return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -11,12 +11,15 @@ from equivoc.requests.spell import toml_value
 from equivoc.techniques.notation import named_parameters, technique_type
 from equivoc.techniques.technique import tried_parameters
 
-WHAT = ("assess", "report", "compare", "choose", "protect", "audit", "table")
+WHAT = ("assess", "together", "report", "compare", "choose", "protect", "audit", "table")
 LOG = "log.sql"
 """The file into which the pasted statements are put for the command line."""
+OF_ALL = ("together", "protect")
+"""What is about all confidential attributes, not only the one on the screen."""
 QUESTION = ("known", "eps", "prior", "intruder", "require")
 OWN = {
     "assess": ("technique", "seed"),
+    "together": ("technique", "seed"),
     "report": ("technique", "seed", "unit"),
     "compare": ("techniques", "seed", "replicates", "utility"),
     "choose": ("technique", "seed", "replicates"),
@@ -71,23 +74,38 @@ def _task(what: str, content: Mapping[str, Any], given: Mapping[str, Any]) -> Ta
         asked |= {"by": by, "rule": rules, "method": method, "require": required, "eps": None, "prior": None}
         asked |= {"known": None, "intruder": None, "hierarchies": own if method == "redesign" else None}
         asked |= {} if method != "none" else {"unit": ""}
+    several = what in OF_ALL and bool(roles["also"])
+    if several:
+        asked["eps"] = None  # each attribute has its own tolerances
     names = (*QUESTION, *OWN[what])
     found = {name: asked[name] for name in names if asked.get(name) is not None}
-    return read({"verb": what, "people": _people(content, roles), **found})
+    verb = "assess" if what == "together" else what
+    return read({"verb": verb, "people": _people(content, roles, several=several), **found})
 
 
-def _people(content: Mapping[str, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
-    reading = content["reading"]["asked"] if content["reading"] else {}
-    own, kind = roles["confidential"], roles["kind"]
-    of_kinds: dict[str, dict[str, Any]] = {
-        "number": {"round_to": kind["round_to"] if kind["round_to"] is None else _plain(kind["round_to"])},
-        "ordered": {"ordered": {own: kind["levels"]}},
-        "categories": {"categories": [own]},
-        "tree": {"hierarchy": {own: kind["hierarchy"]}},
+def _people(content: Mapping[str, Any], roles: Mapping[str, Any], *, several: bool) -> dict[str, Any]:
+    """The people with the attribute on the screen; ``several``: with all."""
+    own = {"name": roles["confidential"], "kind": roles["kind"]}
+    places = {column["name"]: at for at, column in enumerate(content["columns"])}
+    every = sorted([own, *roles["also"]], key=lambda each: places[each["name"]]) if several else [own]
+    kinds = {each["name"]: each["kind"] for each in every}
+    rounded = [kind["round_to"] for kind in kinds.values() if kind["kind"] == "number"]
+    if len(rounded) > 1 and any(each is not None for each in rounded):
+        raise InputError(
+            "with several confidential numbers, rounding is said in Python: "
+            "confidential=[equivoc.Number(…, round_to=…), …]."
+        )
+    found: dict[str, Any] = {
+        "source": content["file"]["name"],
+        "confidential": list(kinds) if several else own["name"],
+        **{name: roles[name] for name in ("keys", "weights", "group", "drop_missing")},
+        "round_to": next((_plain(each) for each in rounded if each is not None), None),
+        "ordered": {name: kind["levels"] for name, kind in kinds.items() if kind["kind"] == "ordered"},
+        "categories": [name for name, kind in kinds.items() if kind["kind"] == "categories"],
+        "hierarchy": {name: kind["hierarchy"] for name, kind in kinds.items() if kind["kind"] == "tree"},
     }
-    shared = {name: roles[name] for name in ("keys", "weights", "drop_missing")}
-    source = content["file"]["name"]
-    return {"source": source, "confidential": own, **shared, **of_kinds[kind["kind"]], **reading}
+    reading = content["reading"]["asked"] if content["reading"] else {}
+    return {name: value for name, value in found.items() if value not in (None, {}, [])} | reading
 
 
 def _range(asked: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from equivoc.assessment.assess import assess
 from equivoc.errors import InputError
+from equivoc.render.several import together_facts
 from equivoc.web.people_spec import PeopleSpec
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ class HeldPeople:
 
     spec: PeopleSpec
     people: Microdata
+    """With the confidential attribute that is on the screen."""
+    everyone: Microdata | None = None
+    """With all confidential attributes, if there are several; fewer people if some lack a value of the others."""
     releases: Kept = field(default_factory=Kept)
     assessments: Kept = field(default_factory=Kept)
     measured: Kept = field(default_factory=lambda: Kept(256))
@@ -108,7 +112,11 @@ class HeldPeople:
     @classmethod
     def read(cls, spec: PeopleSpec) -> HeldPeople:
         """Read the file."""
-        return cls(spec, spec.read())
+        if not spec.also:
+            return cls(spec, spec.read())
+        everyone = spec.read()
+        people = spec.alone.read() if everyone.dropped else everyone.of(spec.confidential)
+        return cls(spec, people, everyone)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -175,6 +183,27 @@ class HeldPeople:
             return found
 
         return self.assessments.get(("beliefs", plain), make)
+
+    def together(self, asked: Asked) -> dict[str, Any] | None:
+        """The figures of all confidential attributes combined, each at its usual tolerance; None if there is one."""
+        if self.everyone is None:
+            return None
+        try:
+            found = assess(
+                self.everyone,
+                self.spec.technique(asked.technique),
+                known=list(asked.known) if asked.known is not None else None,
+                seed=asked.seed,
+                prior=asked.prior,
+                intruder=asked.intruder,
+            )
+            units = {each.name: each.unit for each in self.spec.also} | {
+                self.spec.confidential: self.spec.unit
+            }
+            facts = together_facts(found, units)
+            return {**facts, "records": len(self.everyone), "problem": ""}
+        except InputError as mistake:
+            return {"problem": self.spec.renamed(str(mistake))}
 
     def levels(self, known: Sequence[str] | None, most: int = 1000) -> dict[str, list[Any]]:
         """The values of each known key, for looking up a class."""

@@ -137,7 +137,11 @@ class Jobs:
             raise InputError("there are no people yet: open a file and choose the roles of its columns.")
         if len(self.state.content["jobs"]) >= MOST_JOBS:
             raise InputError(f"there are {MOST_JOBS} jobs: delete some first.")
-        name = self.entry(str(kind), {key: value for key, value in given.items() if key != "kind"})
+        request = {key: value for key, value in given.items() if key != "kind"}
+        roles = self.state.content["roles"]
+        if roles["also"] and kind != "protect":  # a file has all attributes, a figure is about one
+            request["attribute"] = roles["confidential"]
+        name = self.entry(str(kind), request)
         self._next()
         return name
 
@@ -266,6 +270,7 @@ class Jobs:
             return
         pipe, theirs = self._start.Pipe(duplex=False)
         lifeline, ours = self._start.Pipe(duplex=False)
+        spec = spec.showing(job["request"].get("attribute"))  # the one of when it was asked for
         process = self._start.Process(
             target=run_job,
             args=(job["kind"], spec, job["request"], str(self.folder(name)), theirs, lifeline),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,33 @@ KINDS = ("number", "ordered", "categories", "tree")
 
 
 @dataclass(frozen=True)
+class OwnKind:
+    """A confidential column and the kind of its values."""
+
+    name: str
+    kind: str
+    round_to: float | None = None
+    levels: tuple[str, ...] = ()
+    """The values of an ordered attribute, lowest first."""
+    hierarchy: str | None = None
+    """The file of the attribute's hierarchy."""
+    unit: str = ""
+
+    @property
+    def read_as(self) -> Kind:
+        """The kind as the library takes it."""
+        from equivoc.attributes.kinds import kinds_of
+
+        return kinds_of(
+            [self.name],
+            hierarchy={self.name: self.hierarchy} if self.kind == "tree" else None,
+            ordered={self.name: list(self.levels)} if self.kind == "ordered" else None,
+            categories=[self.name] if self.kind == "categories" else [],
+            round_to=self.round_to if self.kind == "number" else None,
+        )[0]
+
+
+@dataclass(frozen=True)
 class PeopleSpec:
     """A file and the roles of its columns."""
 
@@ -45,6 +72,7 @@ class PeopleSpec:
     name: str
     """The file's name as its owner knows it; it replaces the path in messages."""
     confidential: str
+    """The attribute on the screen."""
     kind: str
     keys: tuple[str, ...]
     round_to: float | None = None
@@ -54,6 +82,10 @@ class PeopleSpec:
     hierarchy: str | None = None
     """The file of the attribute's hierarchy."""
     weights: str | None = None
+    group: str | None = None
+    """The column that says which people belong together."""
+    also: tuple[OwnKind, ...] = ()
+    """The other confidential attributes."""
     drop_missing: bool = False
     reading: Mapping[str, Any] = field(default_factory=dict)
     """How the file is read, as far as the page's user says it."""
@@ -62,16 +94,22 @@ class PeopleSpec:
     column_rules: Mapping[str, str] = field(default_factory=dict)
     """For each column with a hierarchy, its file or its widths."""
 
+    @property
+    def alone(self) -> PeopleSpec:
+        """The same people with the attribute on the screen alone."""
+        return replace(self, also=())
+
     def read(self) -> Microdata:
-        """The people. InputError names the file as its owner does."""
+        """The people, with all confidential attributes. InputError names the file as its owner does."""
         from equivoc.data.read import read
 
         try:
             return read(
                 self.path,
-                confidential=self._confidential(),
+                confidential=[each.read_as for each in (self._own, *self.also)],
                 keys=list(self.keys),
                 weights=self.weights,
+                group=self.group,
                 drop_missing=self.drop_missing,
                 **self.reading,
             )
@@ -87,17 +125,25 @@ class PeopleSpec:
             text = text.replace(path, name)
         return in_words_of_the_page(text)
 
-    def _confidential(self) -> Kind:
-        from equivoc.attributes.kinds import kinds_of
+    @property
+    def _own(self) -> OwnKind:
+        return OwnKind(self.confidential, self.kind, self.round_to, self.levels, self.hierarchy, self.unit)
 
-        name, round_to = self.confidential, self.round_to
-        return kinds_of(
-            [name],
-            hierarchy={name: self.hierarchy} if self.kind == "tree" else None,
-            ordered={name: list(self.levels)} if self.kind == "ordered" else None,
-            categories=[name] if self.kind == "categories" else [],
-            round_to=round_to if self.kind == "number" else None,
-        )[0]
+    def showing(self, name: str | None) -> PeopleSpec:
+        """The same people with another of their confidential attributes on the screen."""
+        own = next((each for each in self.also if each.name == name), None)
+        if own is None:
+            return self
+        return replace(
+            self,
+            confidential=own.name,
+            kind=own.kind,
+            round_to=own.round_to,
+            levels=own.levels,
+            hierarchy=own.hierarchy,
+            unit=own.unit,
+            also=(self._own, *(each for each in self.also if each is not own)),
+        )
 
     def technique(self, notation: str) -> Any:
         """The technique of a notation; the hierarchies that it names are those of the page, and no other file is read.

@@ -242,7 +242,7 @@ def _quoted(name: str) -> str:
 
 # The roles of columns on the page, from the library's suggestions.
 
-Role = Literal["confidential", "key", "weights", "leave_out"]
+Role = Literal["confidential", "key", "weights", "group", "leave_out"]
 Kind = Literal["number", "ordered", "categories", "tree"]
 MOST_KEYS = 8
 """With more keys nearly everybody is unique, and every subset of them takes time."""
@@ -256,7 +256,7 @@ class Guess:
     kind: Kind
     reason: str
     suggested: str
-    """The library's role, which may be one that the page leaves out: identifier, group, replicate weights."""
+    """The library's role, which may be one that the page leaves out: identifier, replicate weights."""
 
 
 def guesses(columns: Sequence[Column], suggested: Suggestions) -> list[Guess]:
@@ -270,12 +270,15 @@ def guesses(columns: Sequence[Column], suggested: Suggestions) -> list[Guess]:
             if each.column == confidential[0]:
                 role = "confidential"
             else:
-                reason += f" The surest is {confidential[0]}; one column is assessed at a time."
+                reason += f" The surest is {confidential[0]}; make this one confidential as well if both are."
         elif each.role == "weights":
             if each.column == weights[0]:
                 role = "weights"
             else:
                 reason += f" {weights[0]} seems to be the main weight."
+        elif each.role == "group":
+            if each.column == suggested.of("group")[0]:
+                role = "group"
         elif each.role == "key":
             if each.column in keys[:MOST_KEYS]:
                 role = "key"

@@ -9,7 +9,7 @@ from typing import Any
 from equivoc.checks import is_finite
 from equivoc.errors import InputError, did_you_mean
 from equivoc.reading.reading import Reading
-from equivoc.web.people_spec import KINDS, PeopleSpec
+from equivoc.web.people_spec import KINDS, OwnKind, PeopleSpec
 from equivoc.web.state import VIEW
 
 TABS = ("data", "explore", "techniques", "compare", "queries", "tables", "take-away")
@@ -34,10 +34,42 @@ def checked_roles(
             raise InputError(f"there is no column {name!r}.")
         if name == confidential:
             raise InputError(f"{name!r} is confidential, so it cannot be a key as well.")
+    also = _others(given.get("also"), [str(confidential), *keys], names, hierarchies)
+    taken = [str(confidential), *keys, *(each["name"] for each in also)]
     weights = given.get("weights")
-    if weights is not None and (weights not in names or weights in (confidential, *keys)):
+    if weights is not None and (weights not in names or weights in taken):
         raise InputError("the weights must be a column without another role.")
-    described = given.get("kind")
+    group = given.get("group")
+    if group is not None and (group not in names or group in (*taken, weights)):
+        raise InputError("the household must be a column without another role.")
+    return {
+        "confidential": confidential,
+        "kind": _kind(given.get("kind"), hierarchies),
+        "also": also,
+        "keys": list(keys),
+        "weights": weights,
+        "group": group,
+        "drop_missing": bool(given.get("drop_missing")),
+    }
+
+
+def _others(
+    given: Any, taken: Sequence[str], names: Sequence[str], hierarchies: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The other confidential columns with their kinds."""
+    if not isinstance(given or [], list):
+        raise InputError("also must be a list of other confidential columns, each with its name and kind.")
+    found: list[dict[str, Any]] = []
+    for each in given or []:
+        name = each.get("name") if isinstance(each, dict) else None
+        if name not in names or name in taken or name in [other["name"] for other in found]:
+            raise InputError(f"{name!r} cannot be confidential as well: give a column without another role.")
+        found.append({"name": name, "kind": _kind(each.get("kind"), hierarchies)})
+    return found
+
+
+def _kind(described: Any, hierarchies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The kind of a confidential column's values."""
     own: dict[str, Any] = {**NO_KIND, **(described if isinstance(described, dict) else {})}
     if own["kind"] not in KINDS:
         raise InputError(f"the kind must be one of {', '.join(KINDS)}.")
@@ -52,18 +84,23 @@ def checked_roles(
     ]:
         raise InputError("choose an uploaded hierarchy for the confidential column.")
     return {
-        "confidential": confidential,
-        "kind": {
-            "kind": own["kind"],
-            "round_to": round_to,
-            "unit": _text(own["unit"] or "", "unit"),
-            "levels": None if not levels else list(_texts(levels, "levels")),
-            "hierarchy": own["hierarchy"] if own["kind"] == "tree" else None,
-        },
-        "keys": list(keys),
-        "weights": weights,
-        "drop_missing": bool(given.get("drop_missing")),
+        "kind": own["kind"],
+        "round_to": round_to,
+        "unit": _text(own["unit"] or "", "unit"),
+        "levels": None if not levels else list(_texts(levels, "levels")),
+        "hierarchy": own["hierarchy"] if own["kind"] == "tree" else None,
     }
+
+
+def same_people(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> bool:
+    """True if the roles differ at most in which of the confidential attributes is on the screen."""
+    return one is not None and _every(one) == _every(other)
+
+
+def _every(roles: Mapping[str, Any]) -> dict[str, Any]:
+    own = {"name": roles["confidential"], "kind": roles["kind"]}
+    every = sorted([own, *roles["also"]], key=lambda each: str(each["name"]))
+    return {**roles, "confidential": None, "kind": None, "also": every}
 
 
 def people_spec(content: Mapping[str, Any], folder: Path) -> PeopleSpec | None:
@@ -88,6 +125,18 @@ def people_spec(content: Mapping[str, Any], folder: Path) -> PeopleSpec | None:
         levels=tuple(kind["levels"] or ()),
         hierarchy=files.get(kind["hierarchy"]),
         weights=roles["weights"],
+        group=roles["group"],
+        also=tuple(
+            OwnKind(
+                each["name"],
+                each["kind"]["kind"],
+                each["kind"]["round_to"],
+                tuple(each["kind"]["levels"] or ()),
+                files.get(each["kind"]["hierarchy"]),
+                each["kind"]["unit"],
+            )
+            for each in roles["also"]
+        ),
         drop_missing=roles["drop_missing"],
         reading=content["reading"]["asked"] if content["reading"] else {},
         hierarchies=files,

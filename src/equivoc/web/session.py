@@ -16,7 +16,14 @@ from equivoc.files import check_readable, new_folder, replacing
 from equivoc.reading.reading import TwoReadingsError
 from equivoc.web.jobs import RESULT, Jobs
 from equivoc.web.people_spec import PeopleSpec
-from equivoc.web.roles import checked_reading, checked_roles, checked_settings, checked_view, people_spec
+from equivoc.web.roles import (
+    checked_reading,
+    checked_roles,
+    checked_settings,
+    checked_view,
+    people_spec,
+    same_people,
+)
 from equivoc.web.state import VIEW, State, merged
 from equivoc.web.warm_process import READING, AnswerError, WarmProcess
 
@@ -24,7 +31,7 @@ QUIET = 0.7
 """Seconds without a new question after which the strongest intruder is tried."""
 STRONGEST_KEPT = 12
 STRONGEST_PATIENCE = 3600.0
-STRONGEST_FIELDS = ["knowledge", "contributions", "utility", "curve", "measures", "advice"]
+STRONGEST_FIELDS = ["knowledge", "contributions", "utility", "curve", "measures", "advice", "together"]
 
 
 class SupersededError(Exception):
@@ -191,8 +198,10 @@ class Session:
             self.state.set(roles=roles, people=_problem(mistake))
             raise
         self._supersede()
-        if former != roles:
+        if not same_people(former, roles):
             self.jobs.clear()
+        if former != roles:
+            self.state.set(strongest=None)
         self._answers.clear()
         view = {**content["view"], "class": None}
         before = None if former is None else set(former["keys"])
@@ -428,7 +437,7 @@ def _guessed_roles(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
     confidential = by_role.get("confidential")
     if not confidential:
         return None
-    weights = by_role.get("weights")
+    weights, group = by_role.get("weights"), by_role.get("group")
     return {
         "confidential": confidential[0]["name"],
         "kind": {
@@ -438,7 +447,9 @@ def _guessed_roles(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
             "levels": None,
             "hierarchy": None,
         },
+        "also": [],
         "keys": [column["name"] for column in by_role.get("key", [])],
         "weights": weights[0]["name"] if weights else None,
+        "group": group[0]["name"] if group else None,
         "drop_missing": confidential[0]["nulls"] > 0,
     }

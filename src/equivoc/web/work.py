@@ -56,9 +56,9 @@ class Work:
 
     @cached_property
     def people(self) -> Microdata:
-        """The people, read once."""
+        """The people with the attribute that is on the screen, read once."""
         self.tell(0, 0, "reading the file")
-        return self.spec.read()
+        return self.spec.alone.read()
 
     @property
     def files(self) -> Path:
@@ -284,7 +284,11 @@ def protect_job(work: Work) -> dict[str, Any]:
     if suffix not in FORMATS:
         raise InputError("the protected file is csv or parquet.")
     seed = work.given.get("seed")
-    people = work.people
+    work.tell(0, 0, "reading the file")
+    people = work.spec.read()  # all confidential attributes are in the file
+    asked = work.intruder
+    if work.spec.also:
+        asked["eps"] = None  # the tolerance on the screen is of one attribute
     work.tell(0, 0, "protecting and assessing")
     done = protect(
         people,
@@ -297,7 +301,7 @@ def protect_job(work: Work) -> dict[str, Any]:
         keep_order=bool(work.given.get("keep_order")),
         require=list(work.texts("require")),
         write_anyway=bool(work.given.get("write_anyway")),
-        **work.intruder,
+        **asked,
     )
     sentence = (
         "The file and its certificate are written."
@@ -357,7 +361,7 @@ def table_job(work: Work) -> dict[str, Any]:
     spec = work.spec
     # A table may be made of any columns: those that are used become keys.
     used = [name for name in (*by, *([value] if value else [])) if name != spec.confidential]
-    people = replace(spec, keys=tuple(dict.fromkeys((*spec.keys, *used)))).read()
+    people = replace(spec.alone, keys=tuple(dict.fromkeys((*spec.keys, *used)))).read()
     work.tell(0, 0, "working on the table")
     table = tabulate(
         people,

@@ -7,6 +7,7 @@ import { change, follow, store, watch } from "./core/store.js";
 import { chosenTab, showTabs, TABS } from "./core/tabs.js";
 import { update, watchTyping } from "./core/update_in_place.js";
 import { offerEntrance } from "./parts/another_browser.js";
+import { attributeChooser } from "./parts/attribute.js";
 import { button } from "./parts/controls.js";
 import { verdict } from "./parts/verdict.js";
 import { compareView } from "./views/compare.js";
@@ -42,7 +43,7 @@ function render() {
   const view = hasPeople(state) || tab === "data" ? VIEWS[tab](state) : [needsPeople()];
   update(document.getElementById("main"),
     h("div", { role: "tabpanel", id: "panel", "aria-labelledby": `tab-${tab}`, "data-view": tab },
-      h("h1", {}, TABS[tab]), (hasPeople(state) && VERDICTS[tab] ? VERDICTS[tab] : verdict)(state), problem(), h("div", { class: `view view-${tab}`, key: tab }, view)));
+      h("h1", {}, TABS[tab]), hasPeople(state) ? attributeChooser(state) : null, (hasPeople(state) && VERDICTS[tab] ? VERDICTS[tab] : verdict)(state), problem(), h("div", { class: `view view-${tab}`, key: tab }, view)));
   document.documentElement.dataset.ready = tab;
 }
 

@@ -8,8 +8,8 @@ import { button } from "./controls.js";
 
 export const busy = (job) => Boolean(job) && ["waiting", "running"].includes(job.status);
 
-/** The latest job of a kind, or undefined. */
-export const latest = (state, ...kinds) => state.jobs.filter((job) => kinds.includes(job.kind)).at(-1);
+/** The latest job of a kind about the attribute on the screen, or undefined. */
+export const latest = (state, ...kinds) => state.jobs.filter((job) => kinds.includes(job.kind) && [undefined, state.roles?.confidential].includes(job.request?.attribute)).at(-1);
 
 /** Starts a job after the changes on the screen have reached the server. */
 export async function start(body) {

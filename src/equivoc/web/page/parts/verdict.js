@@ -3,6 +3,7 @@
 import { h, parts } from "../core/elements.js";
 import { count, listed, people, percent, clipped } from "../core/numbers.js";
 import { hasPeople, shownFacts } from "../core/answers.js";
+import { togetherFigures } from "./attribute.js";
 import { term } from "./terms.js";
 
 export function verdict(state) {
@@ -25,6 +26,7 @@ export function verdict(state) {
     h("p", { class: "said" }, exposure(facts)),
     h("p", { class: "did" }, story(facts)),
     tiles(facts),
+    togetherFigures(state, facts),
     notes(facts),
     h("p", { class: "fine", id: "whose" }, parts(whose(mark, facts), current ? null : h("span", { class: "busy" }, " Updating…"))),
   ], `Verdict on ${facts.technique.notation === "unprotected" ? "the file as it is" : clipped(facts.technique.notation, 80)}`);

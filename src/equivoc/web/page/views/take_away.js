@@ -38,7 +38,7 @@ function callsCard(state) {
   const of = (kind) => { const job = latest(state, kind); return job?.status === "done" ? call(kind, state, job) : null; };
   const compared = of("compare") ?? (state.settings.length ? call("compare", state) : null);
   const protect = state.view.technique === "unprotected" ? null : call("protect", state);
-  const shown = [["assess", "The figures on the screen", call("assess", state)], ["protect", "The protected file", protect], ["compare", "The comparison", compared],
+  const shown = [["assess", "The figures on the screen", call("assess", state)], ["together", "All confidential attributes together", state.roles.also?.length ? call("together", state) : null], ["protect", "The protected file", protect], ["compare", "The comparison", compared],
     ["choose", "The mildest setting", of("choose")], ["audit", "The audit of queries", of("audit")], ["table", "The table", of("table")]].filter(([, , each]) => each);
   return card({ title: "The same without this page", lead: "These calls give the figures that are on the screen." },
     shown.map(([name, title, each]) => h("div", { key: name, class: "calls" },

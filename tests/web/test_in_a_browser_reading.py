@@ -66,5 +66,35 @@ def test_a_question_with_two_buttons(browser: Any, page_server: PageServer, tmp_
     assert not page.locator('[data-name="reading-question"]').count()
     walk.choose_roles(page, confidential="pay", keys=["age", "sex"])
     page.wait_for_selector("text=from 1,100 to 7,107")
+    walk.show(page, "take-away")
+    page.wait_for_selector('[data-code="assess-python"] >> text=thousands=')
+    visit.close()
+    assert visit.said == []
+
+
+def test_two_confidential_attributes(browser: Any, page_server: PageServer, tmp_path: Path) -> None:
+    people = frame().assign(illness=[("flu", "gout", "none")[at % 5 % 3] for at in range(60)])
+    people.to_csv(tmp_path / "ill.csv", index=False)
+    held = eq.Microdata(people, confidential=["pay", "illness"], keys=["age", "town"])
+    reference = eq.assess(held, eq.Unprotected())
+    visit = Visit(browser, page_server.address)
+    page = visit.page
+    walk.upload(page, tmp_path / "ill.csv")
+    roles = {"age": "key", "town": "key", "pay": "confidential", "illness": "confidential"}
+    for name, role in roles.items():
+        walk.named(page, f"role-{name}-{role}").check(force=True)
+    walk.press(page, "use-roles")
+    page.wait_for_selector("text=In use.")
+    for name in ("illness", "pay"):
+        walk.named(page, "attribute").select_option(name)
+        page.wait_for_selector(f"text={name} has")
+        page.wait_for_selector("[data-together]")
+        whole = page.inner_text('[data-together="h0"] strong')
+        assert float(whole.split()[0]) == pytest.approx(reference.together["h0"], abs=0.01)
+        least = float(page.inner_text('[data-together="any_true_hit"] strong').split()[0])
+        assert least == pytest.approx(100 * reference.together["any_true_hit"], abs=0.1)
+        walk.figures_are(page)
+        right = page.inner_text('[data-figure="certain-right"] .big')
+        assert int(right) == reference.attributes[name].summary["truth"]["certain_right"]
     visit.close()
     assert visit.said == []

@@ -121,7 +121,7 @@ def test_the_same_people_in_every_shape(http: httpx.Client, variant: str) -> Non
         assert [share for _, share in values] == pytest.approx(wanted.tolist())
 
 
-def test_figures_of_a_file_with_a_reading(http: httpx.Client) -> None:
+def test_figures_and_calls_of_a_file_with_a_reading(http: httpx.Client) -> None:
     state = opened(http, VARIANTS["semicolons-latin"][0], {"decimal": ",", "missing": ["NA"]}).json()
     assert state["reading"]["reading"]["sentence"].startswith("read as: semicolons, decimal comma, Latin-1")
     http.put("/api/roles", json=ROLES)
@@ -131,6 +131,11 @@ def test_figures_of_a_file_with_a_reading(http: httpx.Client) -> None:
     reference = eq.assess(held, eq.Swapping(rate=0.5), eps=[0, 100], seed=3, intruder="informed")
     assert shown["h"] == pytest.approx(reference.summary["per_record"]["h0"]["mean"], abs=1e-12)
     assert shown["surprise"] == pytest.approx(reference.summary["truth"]["surprise"][0.0], abs=1e-12)
+    calls = http.get("/api/calls", params={"what": "compare"}).json()
+    assert "decimal=','" in calls["python"].replace('"', "'")
+    assert "--decimal ," in calls["command"] or "--decimal=," in calls["command"]
+    assert 'decimal = ","' in calls["plan"]
+    assert 'missing = ["NA"]' in calls["plan"]
 
 
 def test_two_readings_are_a_question(http: httpx.Client) -> None:

@@ -96,5 +96,12 @@ def test_two_confidential_attributes(browser: Any, page_server: PageServer, tmp_
         walk.figures_are(page)
         right = page.inner_text('[data-figure="certain-right"] .big')
         assert int(right) == reference.attributes[name].summary["truth"]["certain_right"]
+    walk.show(page, "techniques")
+    walk.press(page, "add-rule")
+    limit = walk.named(page, "rule-1-limit")
+    walk.named(page, "rule-1-figure").select_option("h0")
+    limit.fill("1.6")
+    limit.blur()
+    page.wait_for_selector("text=Not safe: met for pay, but not for illness")
     visit.close()
     assert visit.said == []

@@ -1,4 +1,4 @@
-"""How a file is read, through the page's process: the same people in ten shapes, and what is said about them."""
+"""How a file is read, through the page's process: the same people in many shapes, and what is said about them."""
 
 from __future__ import annotations
 
@@ -59,23 +59,26 @@ def zipped(content: bytes) -> bytes:
     return held.getvalue()
 
 
-def parquet() -> bytes:
+def written(write: Callable[[io.BytesIO], Any]) -> bytes:
     held = io.BytesIO()
-    people().to_parquet(held)
+    write(held)
     return held.getvalue()
 
 
-VARIANTS: dict[str, tuple[bytes, dict[str, Any]]] = {
-    "plain": (text(",", str).encode(), {}),
-    "semicolons-latin": (text(";", comma).replace("\n", "\r\n").encode("latin-1"), {}),
-    "tabs-utf-16": (text("\t", comma, "NA").encode("utf-16"), {}),
-    "bars-mark": (text("|", str, "NULL").encode("utf-8-sig"), {}),
-    "thousands": (text(";", german, "-").encode(), {}),
-    "codes": (text(",", str, "-8").encode(), {"missing": {"income": ["-8"]}}),
-    "no-header": (text(";", comma, header=False).encode(), {"header": False}),
-    "gzip": (gzip.compress(text(";", comma, ".").encode()), {}),
-    "zip": (zipped(text(",", str, "N/A").encode("utf-16-le")), {"encoding": "utf-16-le"}),
-    "parquet": (parquet(), {}),
+VARIANTS: dict[str, tuple[Callable[[], bytes], dict[str, Any]]] = {
+    "plain": (lambda: text(",", str).encode(), {}),
+    "semicolons-latin": (lambda: text(";", comma).replace("\n", "\r\n").encode("latin-1"), {}),
+    "tabs-utf-16": (lambda: text("\t", comma, "NA").encode("utf-16"), {}),
+    "bars-mark": (lambda: text("|", str, "NULL").encode("utf-8-sig"), {}),
+    "thousands": (lambda: text(";", german, "-").encode(), {}),
+    "codes": (lambda: text(",", str, "-8").encode(), {"missing": {"income": ["-8"]}}),
+    "no-header": (lambda: text(";", comma, header=False).encode(), {"header": False}),
+    "gzip": (lambda: gzip.compress(text(";", comma, ".").encode()), {}),
+    "zip": (lambda: zipped(text(",", str, "N/A").encode("utf-16-le")), {"encoding": "utf-16-le"}),
+    "parquet": (lambda: written(lambda held: people().to_parquet(held)), {}),
+    "excel": (lambda: written(lambda held: people().to_excel(held, index=False)), {}),
+    "stata": (lambda: written(lambda held: people().to_stata(held, write_index=False, version=118)), {}),
+    "arrow": (lambda: written(lambda held: people().to_feather(held)), {}),
 }
 
 
@@ -104,7 +107,7 @@ def cells(http: httpx.Client, roles: dict[str, Any]) -> dict[Any, list[tuple[flo
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_same_people_in_every_shape(http: httpx.Client, variant: str) -> None:
     content, reading = VARIANTS[variant]
-    answer = opened(http, content, reading)
+    answer = opened(http, content(), reading)
     assert answer.status_code == 200, answer.text
     roles = roles_for(answer.json())
     state = http.put("/api/roles", json=roles).json()
@@ -122,7 +125,7 @@ def test_the_same_people_in_every_shape(http: httpx.Client, variant: str) -> Non
 
 
 def test_figures_and_calls_of_a_file_with_a_reading(http: httpx.Client) -> None:
-    state = opened(http, VARIANTS["semicolons-latin"][0], {"decimal": ",", "missing": ["NA"]}).json()
+    state = opened(http, VARIANTS["semicolons-latin"][0](), {"decimal": ",", "missing": ["NA"]}).json()
     assert state["reading"]["reading"]["sentence"].startswith("read as: semicolons, decimal comma, Latin-1")
     http.put("/api/roles", json=ROLES)
     asked = {"technique": TECHNIQUE, "known": ["age", "town"], "eps": 0.0, "seed": 3}
@@ -160,7 +163,7 @@ def test_two_readings_are_a_question(http: httpx.Client) -> None:
 )
 def test_a_reading_that_is_wrong_changes_nothing(http: httpx.Client, reading: Any) -> None:
     assert http.put("/api/reading", json={}).status_code == 400  # there is no file
-    before = opened(http, VARIANTS["plain"][0], {}).json()
+    before = opened(http, VARIANTS["plain"][0](), {}).json()
     answer = http.put("/api/reading", json=reading)
     assert answer.status_code == 400
     assert answer.json()["error"].count("\n") == 0
@@ -168,11 +171,11 @@ def test_a_reading_that_is_wrong_changes_nothing(http: httpx.Client, reading: An
 
 
 def test_another_reading_of_the_same_file(http: httpx.Client) -> None:
-    content = VARIANTS["no-header"][0]
+    content = VARIANTS["no-header"][0]()
     refused = opened(http, content.replace(b"K\xc3\xb6ln", b"7").replace(b"Z\xc3\xbcrich", b"8"), {})
     assert refused.status_code == 400
     assert "header" in refused.json()["error"]
-    opened(http, VARIANTS["codes"][0], {})
+    opened(http, VARIANTS["codes"][0](), {})
     state = http.put("/api/roles", json=ROLES).json()
     assert (state["people"]["dropped"], state["people"]["low"]) == (0, -8)
     http.patch("/api/state", json={"view": {"known": ["age"], "tab": "explore"}})

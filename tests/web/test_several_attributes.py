@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
-from tests.web.page_server import finished, job_of, opened, result_of, wait_for
+from tests.web.page_server import job_of, opened, result_of, wait_for
 
 KEYS = ["age", "sex"]
 TECHNIQUE = "swapping:rate=0.5"
@@ -54,9 +53,14 @@ def strongest(http: httpx.Client, asked: dict[str, Any]) -> dict[str, Any]:
 
 def test_each_attribute_and_all_together(http: httpx.Client) -> None:
     people = eq.Microdata(frame(), confidential=["pay", eq.Categories("illness")], keys=KEYS)
-    reference = eq.assess(people, eq.Swapping(rate=0.5), seed=4)
+    reference = eq.assess(people, eq.Swapping(rate=0.5), seed=4, require=["h0 >= 1.55"])
+    assert [(each.attribute, each.meets) for each in reference.requirements] == [
+        ("pay", True),
+        ("illness", False),
+    ]
     opened(http, frame().to_csv(index=False), roles(PAY, ILLNESS, group="home"))
-    asked = {"technique": TECHNIQUE, "known": KEYS, "seed": 4}
+    rule = "h0 >= 1.55"  # of the pay alone
+    asked = {"technique": TECHNIQUE, "known": KEYS, "seed": 4, "require": [rule]}
     keys = set()
     for own, other in ((PAY, ILLNESS), (ILLNESS, PAY)):
         state = http.put("/api/roles", json=roles(own, other, group="home")).json()
@@ -70,18 +74,20 @@ def test_each_attribute_and_all_together(http: httpx.Client) -> None:
         assert facts["together"]["eps"] == reference.eps
         for name, value in reference.together.items():
             assert facts["together"][name] == pytest.approx(value, abs=1e-12)
+        judged = [(each["attribute"], each["meets"]) for each in facts["together"]["rules"]]
+        assert sorted(judged) == [("illness", False), ("pay", True)]
         keys.add(http.get("/api/state").json()["strongest"]["key"])
     assert len(keys) == 2
 
 
-def test_calls_jobs_and_the_protected_file(http: httpx.Client, tmp_path: Path) -> None:
+def test_calls_jobs_and_the_protected_file(http: httpx.Client) -> None:
     opened(http, frame().to_csv(index=False), roles(PAY, ILLNESS, group="home"))
     compared = http.post(
         "/api/jobs", json={"kind": "compare", "techniques": [TECHNIQUE], "known": KEYS}
     ).json()
-    assert finished(http, compared["id"])["status"] == "done"
     state = http.put("/api/roles", json=roles(ILLNESS, PAY, group="home")).json()
     assert [job["request"].get("attribute") for job in state["jobs"] if job["kind"] == "compare"] == ["pay"]
+    http.post(f"/api/jobs/{compared['id']}/cancel")
     together, alone = (
         http.get("/api/calls", params={"what": what}).json() for what in ("together", "assess")
     )

@@ -196,12 +196,17 @@ class HeldPeople:
                 seed=asked.seed,
                 prior=asked.prior,
                 intruder=asked.intruder,
+                require=asked.require,
             )
             units = {each.name: each.unit for each in self.spec.also} | {
                 self.spec.confidential: self.spec.unit
             }
             facts = together_facts(found, units)
-            return {**facts, "records": len(self.everyone), "problem": ""}
+            rules = [
+                {"attribute": each.attribute, "meets": each.meets, "sentence": each.sentence}
+                for each in found.requirements
+            ]
+            return {**facts, "rules": rules, "records": len(self.everyone), "problem": ""}
         except InputError as mistake:
             return {"problem": self.spec.renamed(str(mistake))}
 

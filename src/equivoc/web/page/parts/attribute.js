@@ -17,7 +17,7 @@ export function attributeChooser(state) {
   const names = columns.map((column) => column.name).filter((name) => every.some((each) => each.name === name));
   return h("div", { class: "one-line attribute", key: "attribute" },
     selectField("attribute", "Confidential attribute on the screen", { value: roles.confidential, choices: names.map((name) => [name, clipped(name, 40)]), change: (name) => showAttribute(roles, every, name),
-      hint: "Figures, comparisons, reports and rules are about this one; the protected file has all." }));
+      hint: "Figures, comparisons and reports are about this one; rules must hold for all, and the protected file has all." }));
 }
 
 async function showAttribute(roles, every, name) {
@@ -28,6 +28,9 @@ async function showAttribute(roles, every, name) {
     fail(failure);
   }
 }
+
+/** The rules that another confidential attribute does not meet. */
+export const othersMissed = (state, facts) => (facts.together?.rules ?? []).filter((each) => !each.meets && each.attribute !== state.roles.confidential);
 
 /** The figures of all attributes together, once they are there. */
 export function togetherFigures(state, facts) {

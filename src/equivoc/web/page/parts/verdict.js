@@ -3,7 +3,7 @@
 import { h, parts } from "../core/elements.js";
 import { count, listed, people, percent, clipped } from "../core/numbers.js";
 import { hasPeople, shownFacts } from "../core/answers.js";
-import { togetherFigures } from "./attribute.js";
+import { othersMissed, togetherFigures } from "./attribute.js";
 import { term } from "./terms.js";
 
 export function verdict(state) {
@@ -14,18 +14,23 @@ export function verdict(state) {
   const rules = facts.requirements?.rows ?? [];
   const missed = rules.filter((rule) => !rule.meets);
   const met = rules.length > 0 && !missed.length;
-  const safe = met && mark === "strongest"; // a weaker intruder's figures look safer than they are
-  const tone = safe ? "calm" : missed.length ? "alarm" : "facts";
+  const others = othersMissed(state, facts); // one file is published: it must be safe for every confidential attribute
+  const judged = !state.roles.also?.length || facts.together?.problem === "";
+  const safe = met && mark === "strongest" && judged && !others.length; // a weaker intruder's figures look safer than they are
+  const tone = safe ? "calm" : missed.length || others.length ? "alarm" : "facts";
   const these = rules.length === 1 ? "rule" : `${rules.length} rules`;
   const headline = !rules.length ? "No rule is set, so nothing says whether this is safe"
     : safe ? `Safe by your ${these}`
+      : met && others.length ? `Not safe: met for ${clipped(state.roles.confidential, 30)}, but not for ${listed([...new Set(others.map((each) => clipped(each.attribute, 30)))])}`
+      : met && mark === "strongest" ? `Your ${these} ${rules.length === 1 ? "is" : "are"} met for ${clipped(state.roles.confidential, 30)}; the other confidential columns are not judged`
       : met ? `Your ${these} ${rules.length === 1 ? "is" : "are"} met for the informed intruder; the strongest one ${mark === "informed" ? "is not known" : "is being computed"}`
         : rules.length === 1 ? "Not safe by your rule" : `Not safe: ${missed.length} of your ${rules.length} rules ${missed.length === 1 ? "is" : "are"} not met`;
-  return frame(tone, safe ? "✓" : missed.length ? "✕" : met ? "…" : "i", headline, [
+  return frame(tone, safe ? "✓" : missed.length || others.length ? "✕" : met ? "…" : "i", headline, [
     rules.length ? null : h("p", { class: "soft" }, h("a", { href: "#techniques" }, "Set a rule"), " to get a verdict. Until then these are the facts."),
     h("p", { class: "said" }, exposure(facts)),
     h("p", { class: "did" }, story(facts)),
     tiles(facts),
+    others.map((each, at) => h("p", { class: "fine", key: `other-${at}` }, `${clipped(each.attribute, 30)}: ${each.sentence}`)),
     togetherFigures(state, facts),
     notes(facts),
     h("p", { class: "fine", id: "whose" }, parts(whose(mark, facts), current ? null : h("span", { class: "busy" }, " Updating…"))),

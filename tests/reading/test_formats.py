@@ -284,6 +284,8 @@ def test_words_among_numbers_in_a_sheet(tmp_path: Path) -> None:
     assert found.values.tolist() == [900, 1200.5, 1300]
     assert found.reading.missing["pay"] == {"NA": 1}
     assert found.dropped == 1
+    said = "read as: an Excel workbook, sheet 'Sheet'; 'NA' is missing in age, 1 of 4 records; 'NA' is missing in pay"
+    assert found.reading.sentence.startswith(said)
 
 
 def test_labels_in_the_order_of_their_codes(tmp_path: Path) -> None:

@@ -252,11 +252,11 @@ def reading_of(table: Table, given: Reading, facts: TextFacts, records: int) -> 
         }
         return ReadAs(
             table.file.format,
-            decimal=facts.decimal if table.is_written else None,
+            decimal=facts.decimal if table.is_written and "," in (facts.decimal, given.decimal) else None,
             thousands=facts.thousands if table.is_written else None,
             missing=words,
             labels=(given.labels or "labels") if table.file.value_labels else None,
-            sheet=given.sheet,
+            sheet=getattr(table.file, "part", given.sheet),
             encoding=getattr(getattr(table.file, "dialect", None), "encoding", None),
             dates=given.dates,
             layout=given.layout,

@@ -13,6 +13,7 @@ from equivoc.engines.text_file import encoding_name
 from equivoc.errors import InputError
 from equivoc.notation.declared import Declared, Param, choice, declared, file, flag, text
 from equivoc.reading.encoding import checked_encoding
+from equivoc.reading.formats.kinds import NAMES
 from equivoc.text import listed
 
 FORMATS = ("csv", "fixed", "parquet", "arrow", "excel", "ods", "spss", "stata", "sas", "xport", "r")
@@ -238,7 +239,7 @@ class ReadAs:
         """
         if self.format in ("frame", "database"):
             return ""
-        words = [] if self.format == "csv" else [self.format]
+        words = [] if self.format == "csv" else [NAMES.get(self.format, self.format)]
         if self.separator is not None:
             words.append(SEPARATORS.get(self.separator, f"separator {self.separator!r}"))
         if self.decimal is not None:
@@ -252,7 +253,7 @@ class ReadAs:
         if self.header is False:
             words.append("no header")
         if self.sheet is not None:
-            words.append(f"sheet {self.sheet!r}")
+            words.append(f"{'data frame' if self.format == 'r' else 'sheet'} {self.sheet!r}")
         if self.dates is not None:
             words.append(f"dates as {self.dates}")
         if self.labels is not None:

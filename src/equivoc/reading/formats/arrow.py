@@ -46,6 +46,10 @@ class ArrowFile:
         return None
 
     @property
+    def part(self) -> None:
+        return None
+
+    @property
     def value_labels(self) -> Mapping[str, Mapping[Code, str]]:
         return {}
 

@@ -82,6 +82,8 @@ class CodedTable:
     pieces: Pieces
     labelled: bool = True
     """False: labelled values stay as they are stored."""
+    part: str | None = None
+    """The sheet, or the data frame, that the table is."""
     meanings: dict[str, Meaning] = field(default_factory=dict, repr=False)
     """Of the columns read so far."""
 

@@ -52,6 +52,10 @@ class FormatTable(Protocol):
         """None if the file does not say it."""
 
     @property
+    def part(self) -> str | None:
+        """The sheet or the data frame that the table is; None if a file of this format holds one table."""
+
+    @property
     def value_labels(self) -> Mapping[str, Mapping[Code, str]]:
         """Of each column that has them, the label of each code."""
 

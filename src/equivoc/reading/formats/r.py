@@ -66,6 +66,7 @@ def open_r(path: Path, *, frame: str | None, labelled: bool) -> CodedTable:
         {name: variable for name, (_, variable) in columns.items()},
         partial(_pieces, {name: column for name, (column, _) in columns.items()}),
         labelled,
+        name or None,
     )
 
 

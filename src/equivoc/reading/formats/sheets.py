@@ -55,7 +55,9 @@ def open_sheet(path: Path, known: Format, *, sheet: str | None) -> CodedTable:
     names = _names(place, first[0] if first else [], top, left)
     _check_first_rows(place, first, top, left)
     variables = {name: Variable(made=_made) for name in names}
-    return CodedTable(path, known, tuple(names), None, variables, partial(_pieces, rows, names))
+    return CodedTable(
+        path, known, tuple(names), None, variables, partial(_pieces, rows, names), part=chosen.name
+    )
 
 
 def _chosen(path: Path, every: Sequence[Look], sheet: str | None) -> Look:

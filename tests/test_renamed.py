@@ -1,9 +1,11 @@
-"""Old names work, warn once with the new name, and give the same; docs/upgrading.md lists them."""
+"""Old names work and give the same, older stores are read or refused, as docs/upgrading.md says."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import sqlite3
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ import pandas as pd
 import pytest
 
 import equivoc as eq
+from equivoc.experiments.stores import CHOICE, COMPARISON, STUDY
 from equivoc.techniques.notation import technique_from
 from tests.commands import run_command
 
@@ -134,3 +137,77 @@ def test_break_points_are_the_epsilons() -> None:
     one, many = eq.curve([1, 3, 8], [0.5, 0.2, 0.3]), eq.curves([1, 3, 8], [[0.5, 0.2, 0.3]])
     assert one.break_points.tolist() == one.epsilons.tolist() == [0, 2, 7]
     assert many.break_points.tolist() == many.epsilons.tolist() == [0, 2, 5, 7]
+
+
+LIMITS: dict[str, Any] = {"require": ["h0 >= 0.1"], "intruder": "informed"}
+
+
+def test_choose_takes_a_list_as_choose_among_does() -> None:
+    ranges = ["top-bottom-coding:high=30..60..30", "sampling:fraction=0.4..0.5..0.1"]
+    old = eq.choose_among(people(), ranges, utility="averages", **LIMITS)
+    new = eq.choose(people(), ranges, utility="averages", **LIMITS)
+    assert type(old) is type(new) is eq.results.ChoiceAmong
+    assert (str(old), old.tried.to_dict()) == (str(new), new.tried.to_dict())
+    with pytest.raises(eq.InputError, match="low, high, step and fixed belong to a single technique"):
+        eq.choose(people(), ranges, low=1, **LIMITS)
+    with pytest.raises(eq.InputError, match="utility compares several techniques"):
+        eq.choose(people(), "sampling:fraction=0.4..0.5..0.1", utility="averages", **LIMITS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "audit people.csv --confidential pay {queries|statements} log.sql",
+        "table people.csv --by sex --value pay {hierarchies|key-hierarchies} sex:groups.csv",
+        "choose people.csv --confidential pay --keys sex --technique sampling:fraction=0.4..0.5..0.1 "
+        "--require h0>=0.1 --intruder informed {out|store} folder",
+    ],
+)
+def test_both_names_of_an_option_do_the_same(words: str, tmp_path: Path) -> None:
+    outputs = []
+    for which in (1, 2):
+        FRAME.to_csv(tmp_path / "people.csv", index=False)
+        (tmp_path / "log.sql").write_text("SELECT SUM(pay) FROM people WHERE sex = 'F';", encoding="utf-8")
+        (tmp_path / "groups.csv").write_text("F,all\nM,all\n", encoding="utf-8")
+        command = re.sub(r"\{(\S+)\|(\S+)\}", rf"--\{which}", words)
+        assert f"{command.split()[0]} … {command.split()[-2]} " in PAGE
+        ran = run_command(tmp_path, [*command.split(), "--json"])
+        assert ran.returncode == 0, ran.stderr
+        outputs.append(json.loads(ran.stdout))
+        if (tmp_path / "folder").exists():
+            assert (tmp_path / "folder" / "tried.csv").is_file()
+            shutil.rmtree(tmp_path / "folder")
+    assert outputs[0] == outputs[1]
+
+
+def test_stores_are_read_or_refused_as_the_page_says(tmp_path: Path) -> None:
+    rows = dict(re.findall(r"^\| (`equivoc (?:study|comparison|choice).*) \| (.*) \|$", PAGE, re.M))
+    formats = {name: text for names, text in rows.items() for name in re.findall(r"`(.*?)`", names)}
+    read = {text for text, says in formats.items() if says.startswith("read")}
+    kinds = (STUDY, COMPARISON, CHOICE)
+    assert read == {text for kind in kinds for text in (kind.format, kind.before_digests) if text}
+    assert formats.keys() - read == {text for kind in kinds for text in kind.old_formats}
+    study = eq.Study(people(), techniques=[eq.Unprotected()], known_sizes=[0], replicates=1)
+    study.run(store=tmp_path / "kept", workers=1)
+    assert eq.Study.load(tmp_path / "kept").results.equals(eq.load_study(tmp_path / "kept").results)
+    any_other = re.search(r'^\| any other \| refused: it "(.*)" \(', PAGE, re.M)
+    assert any_other
+    refused = {text: formats[text].split('"')[1] for text in formats.keys() - read}
+    for text, sentence in {**refused, "equivoc study 9": any_other[1]}.items():
+        with sqlite3.connect(tmp_path / "kept" / STUDY.file) as connection:
+            connection.execute("UPDATE study SET format = ?", (text,))
+        before = (tmp_path / "kept" / STUDY.file).read_bytes()
+        with pytest.raises(eq.InputError) as caught:
+            eq.Study.load(tmp_path / "kept")
+        assert sentence in str(caught.value)
+        assert (tmp_path / "kept" / STUDY.file).read_bytes() == before
+
+
+def test_exit_codes_are_those_of_the_page(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "people.csv", index=False)
+    words = ["measures", "people.csv", "--keys", "sex"]
+    ran = [run_command(tmp_path, more) for more in (words, [*words, "--confidential", "nowhere"])]
+    limit = ["assess", "people.csv", "--confidential", "pay", "--keys", "sex", "--require", "h0 >= 9"]
+    codes = [each.returncode for each in (*ran, run_command(tmp_path, limit))]
+    assert codes == [0, 2, 3]
+    assert re.findall(r"^\| (\d+) \|", PAGE, re.M) == ["0", "1", "2", "3", "130", "143"]

@@ -46,7 +46,9 @@ def audit(
     queries: Annotated[
         Path,
         typer.Option(
-            help="A file of SQL statements, separated by semicolons; -- answer: 57 behind one records its answer."
+            "--queries",
+            "--statements",
+            help="A file of SQL statements, separated by semicolons; -- answer: 57 behind one records its answer.",
         ),
     ],
     keys: Annotated[

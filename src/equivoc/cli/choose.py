@@ -64,7 +64,9 @@ def choose(
     population: PopulationOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder for tried.csv; an interrupted search in it is continued."),
+        typer.Option(
+            "--out", "--store", help="A folder for tried.csv; an interrupted search in it is continued."
+        ),
     ] = None,
     progress: Annotated[
         str, typer.Option(help="auto (a line per setting on a terminal), plain (always), none.")

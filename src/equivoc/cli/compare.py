@@ -185,8 +185,10 @@ def compare(
     out: Annotated[
         Path | None,
         typer.Option(
+            "--out",
+            "--store",
             help="A file ending in .html: the page. Otherwise a folder for tables, map and page; an unfinished "
-            "comparison in it is continued."
+            "comparison in it is continued.",
         ),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="How many cores to use; default: all.", min=1)] = None,

@@ -28,7 +28,9 @@ def study(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file: [data], [[technique]] …, [study].")],
     out: Annotated[
         Path,
-        typer.Option(help="The folder for the results; an unfinished run in it is continued."),
+        typer.Option(
+            "--out", "--store", help="The folder for the results; an unfinished run in it is continued."
+        ),
     ],
     workers: Annotated[int | None, typer.Option(help="How many cores to use; default: all.", min=1)] = None,
     progress: Annotated[

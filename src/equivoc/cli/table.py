@@ -186,7 +186,11 @@ def table(
     ] = None,
     hierarchies: Annotated[
         str | None,
-        typer.Option(help="Subtotals: age:5/10+region:region.csv, or a folder with a CSV file for each key."),
+        typer.Option(
+            "--hierarchies",
+            "--key-hierarchies",
+            help="Subtotals: age:5/10+region:region.csv, or a folder with a CSV file for each key.",
+        ),
     ] = None,
     contributors: Annotated[
         str | None,

@@ -148,6 +148,7 @@ def choose(
     intruder: str = "strongest",
     participation: str | float | None = None,
     population: Any = None,
+    utility: str | None = None,
     store: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], None] = False,
 ) -> Any:
@@ -165,6 +166,9 @@ def choose(
     (Setting.monotone is False; a requirement on k, l, t, or on the riskiest person), by a grid and refinement. The
     chosen setting meets the requirements and the next milder one does not.
 
+    ``technique`` can be a list: the best of several, as `choose_among` finds it, compared by ``utility`` (None:
+    ``"query_error"``); the range of each then says what ``parameter``, ``low``, ``high``, ``step`` and ``fixed`` say.
+
     For a table of cells (`equivoc.tabulate`): the least base of `equivoc.CellRounding`, the least p of
     `equivoc.CellSuppression` with a p% rule, or the greatest ε of `equivoc.NoisyCells`; ``low`` and ``high`` must be
     given, and ``known``, ``fixed``, ``prior``, ``intruder``, ``replicates`` and ``store`` do not apply. The answer is
@@ -178,15 +182,42 @@ def choose(
     (40, None)
     """
     if isinstance(people, CellTable):
-        not_of_tables = (known, fixed, replicates, prior, intruder, store)
-        if not_of_tables != (None, None, 1, "marginal", "strongest", None):
+        not_of_tables = (known, fixed, replicates, prior, intruder, utility, store)
+        if not_of_tables != (None, None, 1, "marginal", "strongest", None, None):
             raise InputError(
-                "known, fixed, replicates, prior, intruder and store do not apply to a table of cells: leave them out."
+                "known, fixed, replicates, prior, intruder, utility and store do not apply to a table of cells: leave "
+                "them out."
             )
         if (participation, population) != (None, None):
             raise InputError("participation and population do not apply to a table of cells: leave them out.")
         return choose_for_table(
             people, technique, parameter, require=require, low=low, high=high, step=step, seed=seed, eps=eps
+        )
+    if isinstance(technique, (list, tuple)):
+        if (parameter, low, high, step, fixed) != (None,) * 5:
+            raise InputError(
+                "parameter, low, high, step and fixed belong to a single technique: give several as ranges, such as "
+                '["sampling:fraction=0.01..0.5", "noise-addition:percent=1..100"].'
+            )
+        return choose_among(
+            people,
+            technique,
+            require=require,
+            utility="query_error" if utility is None else utility,
+            known=known,
+            seed=seed,
+            replicates=replicates,
+            eps=eps,
+            prior=prior,
+            intruder=intruder,
+            participation=participation,
+            population=population,
+            store=store,
+            progress=progress,
+        )
+    if utility is not None:
+        raise InputError(
+            "utility compares several techniques: give a list of techniques, or leave utility out."
         )
     check_people("people", people)
     within = search_range(technique, parameter, low=low, high=high, step=step, fixed=fixed)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,13 +194,17 @@ class Survey:
         """How many people the file stands for."""
         return None if self.sums is None else float(self.sums.sum())
 
+    @cached_property
+    def entries(self) -> NDArray[np.int64]:
+        """The entry of the classes' counts of each record."""
+        return entry_numbers(self.classes, self.classes.of_record, self.classes.people.codes)
+
     def of_entries(self) -> Floats:
         """The sum of the weights of each entry of the classes' counts."""
         classes = self.classes
         if self.weights is None:
             return np.asarray(classes.counts.data, np.float64)
-        entries = entry_numbers(classes, classes.of_record, classes.people.codes)
-        found = np.bincount(entries, weights=self.weights, minlength=len(classes.counts.data))
+        found = np.bincount(self.entries, weights=self.weights, minlength=len(classes.counts.data))
         return np.asarray(found, np.float64)
 
     def shares(self, choice: Choice, prior: Floats) -> PopulationShares:
@@ -343,7 +348,7 @@ def _of_population(
     classes, posteriors, people = survey.classes, used.posteriors, result.people
     counts, row = members(classes)
     of, codes = classes.of_record, people.codes
-    entry = entry_numbers(classes, of, codes)
+    entry = survey.entries
     inside = posteriors.of_values(row, counts.indices)
     within = _mixed(inside, survey, shares, row, counts.indices)
     belief = inside[entry]

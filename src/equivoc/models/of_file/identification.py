@@ -209,6 +209,8 @@ Floats = NDArray[np.float64]
 _LONGEST_RECURRENCE = 32
 # Enough for 2^-53: a term is at most 2^-j where q ≤ ½, and 1 / C(f + j, j) of the first for any f.
 _TERMS = 56
+# Terms below this share of their sum change none of its bits, and those after them are smaller still.
+_LAST = 2.0**-56
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,4 +302,6 @@ def _series(sizes: NDArray[np.int64], q: Floats) -> Floats:
     for j in range(1, _TERMS):
         term = term * q * (j / (sizes + j))
         found += term
+        if (term < _LAST * found).all():
+            break
     return found

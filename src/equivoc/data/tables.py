@@ -256,7 +256,7 @@ def reading_of(table: Table, given: Reading, facts: TextFacts, records: int) -> 
             thousands=facts.thousands if table.is_written else None,
             missing=words,
             labels=(given.labels or "labels") if table.file.value_labels else None,
-            sheet=getattr(table.file, "part", given.sheet),
+            sheet=table.file.part,
             encoding=getattr(getattr(table.file, "dialect", None), "encoding", None),
             dates=given.dates,
             layout=given.layout,

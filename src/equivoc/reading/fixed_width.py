@@ -379,6 +379,7 @@ class FixedWidthFile:
     missing: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     rows: int | None = None
+    part: None = None
 
     @property
     def names(self) -> tuple[str, ...]:

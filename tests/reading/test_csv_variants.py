@@ -392,7 +392,7 @@ def test_a_fixed_width_file_gives_the_same_people(plain: list[tuple[Any, ...]], 
     (tmp_path / "layout.csv").write_text("name,start,width\n" + fields)
     people = people_of(tmp_path / "people.dat", layout=str(tmp_path / "layout.csv"))
     assert every_cell(people) == plain
-    assert people.reading.sentence == "read as: fixed, decimal comma, Latin-1"
+    assert people.reading.sentence == "read as: a fixed-width file, decimal comma, Latin-1"
     with pytest.raises(eq.InputError, match="name the file that describes its columns"):
         people_of(tmp_path / "people.dat", format="fixed")
 

@@ -158,7 +158,7 @@ class Session:
             )
             if again and roles is not None:
                 with suppress(InputError):  # the state says what is wrong
-                    await self.set_roles(roles)
+                    await self._set_roles(roles)
 
     def close_file(self, *, but: Path | None = None) -> None:
         """Forget the file, the people and all that was computed from them; an upload ``but`` stays.
@@ -186,6 +186,10 @@ class Session:
 
     async def set_roles(self, given: Any) -> None:
         """Give the columns their roles and read the people. InputError leaves the former people as they were."""
+        async with self.opening:  # a file that is just arriving has its own columns
+            await self._set_roles(given)
+
+    async def _set_roles(self, given: Any) -> None:
         content = self.state.content
         if content["file"] is None:
             raise InputError("there is no file yet: open one first.")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from equivoc.data.as_read import ColumnRoles, TextFacts, is_text, read_as_texts, without_missing
 from equivoc.data.cells import Cells
-from equivoc.data.columns import Codes, Column, Encoder, rows_behind, typed
+from equivoc.data.columns import Codes, Column, Encoder, plain, rows_behind, typed
 from equivoc.data.counted_records import RECORDS_AT_ONCE, CanonicalRecords, FileRecords, count_records
 from equivoc.data.tables import CsvTable, EngineTable, OtherTable, Table
 from equivoc.errors import InputError
@@ -350,8 +350,11 @@ def as_read(
 
 
 def raw_column(name: str, raw: pa.ChunkedArray) -> Column:
-    """A column that was not encoded, as levels and codes."""
-    encoder = Encoder(name)
-    for piece in raw.chunks:
-        encoder.add(piece)
-    return encoder.column()
+    """A column that was not encoded, as levels in the order of the rows, and codes."""
+    import pyarrow as pa
+
+    whole = raw.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.nulls(0)
+    found = plain(whole, name=name).dictionary_encode("encode")
+    return Column(found.dictionary, found.indices.to_numpy(zero_copy_only=False).astype(np.uint32))

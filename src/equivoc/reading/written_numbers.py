@@ -22,6 +22,8 @@ _CHARACTERS = {".": ".", ",": ",", "'": "'\u2019", " ": " \u00a0\u202f\u2009"}
 _EXPONENT = r"([eE][+-]?\d+)?"
 _WHOLE = rf"^[+-]?\d+{_EXPONENT}$"
 _LONG = r"^[+-]?\d{4}"
+_FIRST = 1000
+"""Texts that are tried before all of them."""
 
 
 class Notation(NamedTuple):
@@ -43,8 +45,10 @@ class Notation(NamedTuple):
 POINT = Notation(".", None)
 
 
-def _class(mark: str) -> str:
-    return "[" + "".join(rf"\x{{{ord(each):04x}}}" for each in _CHARACTERS[mark]) + "]"
+def _class(marks: str) -> str:
+    """Any character of these marks, for a regular expression."""
+    characters = "".join(_CHARACTERS[mark] for mark in marks)
+    return "[" + "".join(rf"\x{{{ord(each):04x}}}" for each in characters) + "]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,7 @@ def look(levels: pa.Array, *, given: Reading, column: str, guess: bool) -> Look:
     named = _is_one_of(texts, given.missing_in(column)) & there
     if not guess:
         return Look(texts, named, (), "")
-    likely = named | (_mask(pc.fill_null(_is_missing_word(texts), False)) & there)
+    likely = named | (_missing_words(texts) & there)
     rest = texts.filter(_array(there & ~likely))
     notations, marks = fitting(rest, given=given)
     return Look(texts, likely if notations else named, notations, marks)
@@ -120,15 +124,21 @@ def fitting(texts: pa.Array, *, given: Reading) -> tuple[tuple[Notation, ...], s
     marked = texts.filter(pc.invert(whole))
     if not len(marked):
         return (POINT, Notation(",", None)), ""
-    marks = "".join(mark for mark in _CHARACTERS if _marked(marked, mark).any())
+    # Most files have decimal points and no other mark.
+    others = pc.any(pc.match_substring_regex(marked, _class(",' "))).as_py()
+    possible = _CHARACTERS if others else "."
+    marks = "".join(mark for mark in possible if _marked(marked, mark).any())
     long = False
     if given.thousands is None and len(marks) > 0:
-        long = bool(pc.any(pc.match_substring_regex(texts, _LONG)).as_py())
+        pieces = (texts.slice(0, _FIRST), texts.slice(_FIRST))
+        long = any(pc.any(pc.match_substring_regex(piece, _LONG)).as_py() for piece in pieces)
     found = []
     for each in _candidates(marks, given):
         if each.thousands is not None and long:
             continue  # 1234 beside 1.234: the mark does not stand between thousands
         pattern = each.pattern(strict=given.thousands is None)
+        if not pc.all(pc.match_substring_regex(marked.slice(0, _FIRST), pattern)).as_py():
+            continue
         if pc.all(pc.match_substring_regex(marked, pattern)).as_py():
             found.append(each)
     return tuple(found), marks
@@ -170,12 +180,16 @@ def _marked(texts: pa.Array, marks: str) -> Mask:
     return found
 
 
-def _is_missing_word(texts: pa.Array) -> pa.Array:
+def _missing_words(texts: pa.Array) -> Mask:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    short = pc.if_else(pc.less_equal(pc.utf8_length(texts), 8), pc.utf8_lower(texts), "x")
-    return pc.is_in(short, value_set=pa.array(sorted(MISSING_WORDS), texts.type))
+    found = np.zeros(len(texts), np.bool_)
+    # Numbers are most of a column: they begin with a digit, words for nothing do not.
+    doubtful = np.flatnonzero(~_mask(pc.fill_null(pc.match_substring_regex(texts, r"^[+-]?\d"), True)))
+    words = pc.utf8_lower(texts.take(pa.array(doubtful)))
+    found[doubtful] = _mask(pc.is_in(words, value_set=pa.array(sorted(MISSING_WORDS), texts.type)))
+    return found
 
 
 def _is_one_of(texts: pa.Array, words: Sequence[str]) -> Mask:

@@ -172,7 +172,10 @@ class ReadingOptions:
     """How the files are read, as the options of a command say it; what is left out is guessed."""
 
     format: Annotated[
-        str | None, typer.Option(help="The file's format: csv, parquet, …; default: by its first bytes.")
+        str | None,
+        typer.Option(
+            "--file-format", help="The file's format: csv, parquet, …; default: by its first bytes."
+        ),
     ] = None
     separator: Annotated[
         str | None,

@@ -16,6 +16,8 @@ from equivoc.requests.people import LONGEST_DOMAIN, PeopleRequest
 from equivoc.requests.tasks import Task
 
 REPEATED = {"require": "--require", "rule": "--rule", "techniques": "--technique"}
+OTHERWISE = {"format": "--file-format"}
+"""Options that are not called as their parameter is: --format is that of the tables in --out."""
 """Lists whose items are options of their own."""
 OF_KINDS = ("confidential", "domain", "round_to", "hierarchy", "ordered", "categories")
 
@@ -78,7 +80,7 @@ def command(task: Task) -> str:
 
 def option(param: Param, value: Any) -> list[str]:
     """A parameter as words of a command."""
-    name = REPEATED.get(param.name, f"--{param.name.replace('_', '-')}")
+    name = (REPEATED | OTHERWISE).get(param.name, f"--{param.name.replace('_', '-')}")
     plainly = plain(param, value)
     if param.kind == "flag":
         return [name] if plainly else [f"--no-{param.name.replace('_', '-')}"]

@@ -26,7 +26,11 @@ def people(frame: pd.DataFrame, tmp_path: Path) -> Path:
     return path
 
 
-def test_page_and_facts(people: Path, tmp_path: Path, result: eq.Assessment) -> None:
+def test_page_and_facts(people: Path, tmp_path: Path) -> None:
+    read = eq.read(people, confidential="pay", keys=["age", "sex"], domain=range(10, 60, 10))
+    result = eq.assess(
+        read, eq.Sampling(fraction=0.5), known=["age", "sex"], seed=3, eps=[0, 10], intruder="informed"
+    )
     out, facts = tmp_path / "r.html", tmp_path / "facts.json"
     options = [*OPTIONS.split(), "--unit", "K", "--out", str(out), "--json", str(facts)]
     done = CliRunner().invoke(app, ["report", str(people), *options])

@@ -22,7 +22,7 @@ def refused_or_right(work: Workforce, text: str) -> bool:
     table = work.table
     try:
         statements = parse(text, schema=table.schema)
-        questions = ask(table, statements)
+        questions = ask(table, statements).questions
     except InputError as refused:
         _check_refusal(work, text, str(refused))
         return False
@@ -35,7 +35,7 @@ def refused_or_right(work: Workforce, text: str) -> bool:
     assert len(expected) == len(questions), text
     recorded = any(statement.comment for statement in statements)
     rewritten = [question.text for question in questions]
-    again = ask(table, parse(rewritten, schema=table.schema)) if rewritten else ()
+    again = ask(table, parse(rewritten, schema=table.schema)).questions if rewritten else ()
     for question, twin, (members, answer) in zip(questions, again, expected, strict=True):
         assert question.members.tolist() == members, text
         assert recorded or _same(question.answer, answer), (text, question.answer, answer)

@@ -23,7 +23,7 @@ def members(key: pa.Array, condition: str) -> list[int]:
     people = Microdata(pa.table({"k": key, "salary": range(len(key))}), confidential="salary", keys=["k"])
     table = PeopleTable.of(people, schema_of(people))
     statements = parse([f"SELECT SUM(salary) FROM people WHERE {condition}"], schema=table.schema)
-    [question] = ask(table, statements)
+    [question] = ask(table, statements).questions
     return [int(at) for at in question.members]
 
 
@@ -31,8 +31,8 @@ def grouped(key: pa.Array) -> bool:
     """True if the text of each group's question finds the group again."""
     people = Microdata(pa.table({"k": key, "salary": range(len(key))}), confidential="salary", keys=["k"])
     table = PeopleTable.of(people, schema_of(people))
-    questions = ask(table, parse("SELECT SUM(salary) FROM people GROUP BY k", schema=table.schema))
-    again = ask(table, parse([question.text for question in questions], schema=table.schema))
+    questions = ask(table, parse("SELECT SUM(salary) FROM people GROUP BY k", schema=table.schema)).questions
+    again = ask(table, parse([question.text for question in questions], schema=table.schema)).questions
     same = [one.members.tolist() == two.members.tolist() for one, two in zip(questions, again, strict=True)]
     return all(same) and sum(question.people for question in questions) == len(key)
 
@@ -145,7 +145,7 @@ def test_a_file_is_also_known_by_its_name(tmp_path: Path) -> None:
     found = ask(
         table,
         parse('SELECT SUM(salary) FROM "staff 2024"; SELECT MAX(salary) FROM People', schema=table.schema),
-    )
+    ).questions
     assert [question.answer for question in found] == [12, 7]
     assert all('FROM "people"' in question.text for question in found)
     other = schema_of(people, table="wages")
@@ -156,7 +156,7 @@ def test_rounded_values_are_asked() -> None:
     frame = pa.table({"age": [30, 40], "salary": [12, 27]})
     people = Microdata(frame, confidential="salary", keys=["age"], round_to=10)
     table = PeopleTable.of(people, schema_of(people))
-    [question] = ask(table, parse("SELECT SUM(salary) FROM people", schema=table.schema))
+    [question] = ask(table, parse("SELECT SUM(salary) FROM people", schema=table.schema)).questions
     assert question.answer == 40
 
 

@@ -170,7 +170,7 @@ def test_a_null_key_meets_neither_a_condition_nor_its_negation() -> None:
             "SELECT COUNT(*) FROM people WHERE age = 30 OR NOT age = 30",
             schema=work.table.schema,
         ),
-    )
+    ).questions
     assert is_null.people > 0
     assert is_null.people + either.people == len(work.records)
 
@@ -188,12 +188,12 @@ def test_many_conditions_at_once_are_found_as_one_by_one() -> None:
 def test_threads_share_one_table() -> None:
     table = workforce().table
     [statement] = parse("SELECT SUM(salary) FROM people WHERE age >= 30", schema=table.schema)
-    expected = ask(table, [statement])[0].members.tolist()
+    expected = ask(table, [statement]).questions[0].members.tolist()
     found: list[bool] = []
 
     def work() -> None:
         for _ in range(20):
-            found.append(ask(table, [statement])[0].members.tolist() == expected)
+            found.append(ask(table, [statement]).questions[0].members.tolist() == expected)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

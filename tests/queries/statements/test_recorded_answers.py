@@ -29,7 +29,7 @@ SUM = "SELECT SUM(salary) FROM people"
 
 
 def answers(text: str | list[str], given: Any = None) -> list[float | None]:
-    return [question.answer for question in ask(TABLE, parse(text, schema=TABLE.schema), given)]
+    return [question.answer for question in ask(TABLE, parse(text, schema=TABLE.schema), given).questions]
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class DateShift(Technique):
         at_least=0,
         at_most=LONGEST,
         whole=True,
-        tries=Range(1, 365, whole=True, unit="number"),
+        tries=Range(1, 180, whole=True, unit="number"),
     )
     on: Columns = columns(
         '"confidential", "keys", "all", or columns by name; keys must hold dates', default="confidential"

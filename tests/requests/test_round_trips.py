@@ -20,7 +20,7 @@ from equivoc.notation.declared import Param, params
 from equivoc.render.table_release import table_release_facts
 from equivoc.requests import Assess, Audit, Choose, Compare, PeopleRequest, Protect, Table, Task, read
 from equivoc.requests.reading import TASKS
-from equivoc.requests.spell import REPEATED
+from equivoc.requests.spell import OTHERWISE, REPEATED
 from equivoc.tables.rules import as_rules
 from tests.commands import run_command
 
@@ -147,7 +147,9 @@ def test_the_command_is_one_line_of_words_that_name_every_field(task: Task) -> N
     given = {each.name for each, _ in (*task.people.given(), *task.given())}
     given -= {"people", "source", *task.unsaid}
     said = {
-        word.removeprefix("--").removeprefix("no-").replace("-", "_") for word in words if word[:2] == "--"
+        word.removeprefix("--").removeprefix("no-").removeprefix("file-").replace("-", "_")
+        for word in words
+        if word[:2] == "--"  # --file-format is the format of the people's file
     }
     assert {name.removesuffix("s") for name in given} <= {name.removesuffix("s") for name in said}
 
@@ -172,7 +174,7 @@ def test_every_field_has_an_option_or_says_that_it_has_none(verb: str) -> None:
     kind = TASKS[verb]
     for each in (*params(PeopleRequest), *params(kind)):
         if each.name not in ("source", "people", *kind.unsaid):
-            name = REPEATED.get(each.name, f"--{each.name.replace('_', '-')}")
+            name = (REPEATED | OTHERWISE).get(each.name, f"--{each.name.replace('_', '-')}")
             assert (name in options) == (each.name not in (*kind.no_option, *kind.unused)), each.name
 
 

@@ -22,7 +22,7 @@ from equivoc.datasets.shipped import path
 from tests.data.public_layouts import DESCRIBED, layout
 
 BAR = 0.85
-CENSUS = Path("/work/shared/data/ss06pid_first3000_all_columns.csv")
+CENSUS = Path(__file__).parents[3] / "shared" / "data" / "ss06pid_first3000_all_columns.csv"
 """A real census file, where it lies beside the project."""
 
 

@@ -33,7 +33,7 @@ def test_the_answers_are_duckdbs(step: float) -> None:
     opened = PeopleTable.of(people, schema_of(people))
     listed = ", ".join(f"{name}(salary)" for name in AGGREGATES)
     statements = [f"SELECT {listed} FROM people WHERE {where}" for where in WHERE]
-    questions = iter(ask(opened, parse(statements, schema=opened.schema)))
+    questions = iter(ask(opened, parse(statements, schema=opened.schema)).questions)
     connection = duckdb.connect()
     connection.register("people", table)
     for statement in statements:
@@ -65,7 +65,7 @@ def test_groups_are_duckdbs() -> None:
         "SELECT zip, age, SUM(salary), COUNT(age) FROM people WHERE zip <> 'B' OR age > 2 GROUP BY age, zip",
         schema=opened.schema,
     )
-    found = [question.answer for question in ask(opened, [statement])]
+    found = [question.answer for question in ask(opened, [statement]).questions]
     connection = duckdb.connect()
     connection.register("people", table)
     rows = connection.execute(
